@@ -22,6 +22,7 @@ from libs.telemetry import logs
 from tests import infrastructure
 from tests.infrastructure.shared import kafka_of
 from tests.support.echo_service import Echo
+from tests.support.examples import examples
 from tests.support.fork_server import close_shared
 
 TESTS = Path(__file__).parent
@@ -40,7 +41,9 @@ DEAREST = (
 """Start the slowest files first, so that workers end together. Those that mostly wait run beside those that compute."""
 
 
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any machine", max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("any machine")
 """An example's duration depends on the machine's load, and says nothing about the code."""
 

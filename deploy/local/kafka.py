@@ -265,7 +265,7 @@ async def tool(main: str, *arguments: str) -> str:
         logging.flush()
         child = await asyncio.create_subprocess_exec(
             *_java(),
-            *("-Xmx256m", "-XX:+UseSerialGC", BRISK, *_from(home() / _classes_name() / CLASSES)),
+            *("-Xmx256m", "-XX:+UseSerialGC", BRISK, *archived()),
             *(*_logging(Path(logging.name)), main, *arguments),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -326,6 +326,11 @@ def _classes_name() -> str:
     java = Path(shutil.which("java") or "").resolve()
     mark = sha256(f"{java} {java.stat().st_mtime_ns} {packages} {packages.stat().st_mtime_ns}".encode()).hexdigest()
     return f"kafka-{VERSION}-classes-{mark[:12]}"
+
+
+def archived() -> tuple[str, ...]:
+    """Return Java's options for the class archive of this Java; a missing archive only costs time."""
+    return _from(home() / _classes_name() / CLASSES)
 
 
 def _from(archive: Path) -> tuple[str, ...]:

@@ -221,10 +221,10 @@ def _last_log_line(log: Path) -> str:
     return lines[-1] if lines else "it logged nothing"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, *, birth: Birth = by_command) -> int:
     chosen = _parser().parse_args(arguments)
     try:
-        asyncio.run(_until_asked_to_stop(chosen.data.absolute(), any_port=chosen.any_port))
+        asyncio.run(_until_asked_to_stop(chosen.data.absolute(), any_port=chosen.any_port, birth=birth))
     except (Unprovided, DidNotStart, ServerFailed, KafkaFailed, SumaError) as error:
         sys.stderr.write(f"up: {error}\n")
         return NOT_TO_BE_HAD if isinstance(error, Unprovided) else 1
@@ -239,14 +239,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _until_asked_to_stop(folder: Path, *, any_port: bool) -> None:
+async def _until_asked_to_stop(folder: Path, *, any_port: bool, birth: Birth) -> None:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     for asked in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(asked, task.cancel)
     roots = [Path(part) for part in os.environ.get("SUMA_ROOTS", "").split(os.pathsep) if part]
     with suppress(asyncio.CancelledError), reporting(_progress):
-        async with up(folder, any_port=any_port, roots=roots, report=_progress) as made:
+        async with up(folder, any_port=any_port, roots=roots, birth=birth, report=_progress) as made:
             with made.directory.held() as hold:
                 # The command then finds the services by SUMA_DATA_DIR alone, at whatever ports they have.
                 hold.announce(made.url(), urls={name: made.url(name) for name in made.programs})

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deploy.local.fleet import Program
-from deploy.local.kafka import TOOL_LOGGING, jars
+from deploy.local.kafka import TOOL_LOGGING, archived, jars
 from deploy.local.ports import free_port
 from libs.identity import keys
 from libs.runtime.embedded import datadir
@@ -69,7 +69,8 @@ class Stage:
         logging = self.place / "tools.properties"
         logging.write_text(TOOL_LOGGING)
         settings = (f"-Dlog4j2.configurationFile={logging}", "-Dlog4j2.disableJmx=true")
-        java = ["java", "-cp", f"{jars()}/*", "-Xmx512m", "-XX:TieredStopAtLevel=1", *settings]
+        options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *archived())
+        java = ["java", "-cp", f"{jars()}/*", *options, *settings]
         return {"java": java, "bootstrap": f"127.0.0.1:{self.servers['kafka'].end}"}
 
     async def ready(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import yaml
 from deploy.local import kafka, opa, s3
 from deploy.local.cache import Unprovided
 from libs.policy import bundle_server
-from services import catalog, settings
+from services import catalog, model_factory, settings
 from services.wiring import THINKING
 from tests.infrastructure.parsers import Unparsable, parsed
 
@@ -75,14 +75,26 @@ def test_each_catalogue_service_has_its_name_and_port(compose: dict[str, Any]) -
         assert made["environment"][address] == f"http://{entry.name}:{entry.port}"
 
 
+@contextmanager
+def only(given: Mapping[str, str]) -> Iterator[None]:
+    """Use these variables alone, as a container does."""
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update({"PATH": os.defpath, "HOME": "/", "SUMA_CONFIG": os.devnull, **given})
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_every_variable_is_a_setting_and_the_settings_are_valid(compose: dict[str, Any], name: str) -> None:
     given: Mapping[str, str] = compose["services"][name]["environment"]
     assert settings.unknown(given) == []
-    program = "from services import settings; s = settings.everything(); print(s.bus, s.policy_engine, s.objects)"
-    environment = {"PATH": os.defpath, "HOME": "/", "PYTHONPATH": str(ROOT), "SUMA_CONFIG": os.devnull, **given}
-    said = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
-    assert (said.stdout, said.stderr) == ("kafka opa s3\n", "")
+    with only(given):
+        read = settings.everything()
+    assert (read.bus, read.policy_engine, read.objects) == ("kafka", "opa", "s3")
 
 
 MODEL = {
@@ -117,13 +129,12 @@ def test_services_that_call_a_model_get_its_settings(with_model: dict[str, Any],
     environment = {**made["environment"], "SUMA_MODEL_KEY_FILE": secret}
     assert made["environment"]["SUMA_MODEL_KEY_FILE"] == "/run/secrets/model_key"
     assert {key: environment[key] for key in MODEL} == MODEL
-    program = (
-        "from services import model_factory, settings; c = model_factory.chosen(settings.everything());"
-        " print(c.name, c.url, c.key.get_secret_value())"
-    )
-    bare = {"PATH": os.defpath, "HOME": "/", "PYTHONPATH": str(ROOT), "SUMA_CONFIG": os.devnull, **environment}
-    said = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
-    assert (said.stdout, said.stderr) == ("openai-compatible:mine http://models:8000/v1 sk-mine\n", "")
+    with only(environment):
+        chosen = model_factory.chosen(settings.everything())
+    assert chosen is not None
+    assert chosen.key is not None
+    assert (chosen.name, chosen.url) == ("openai-compatible:mine", "http://models:8000/v1")
+    assert chosen.key.get_secret_value() == "sk-mine"
 
 
 def test_only_the_services_that_call_a_model_see_its_key(compose: dict[str, Any]) -> None:

@@ -51,7 +51,7 @@ class Running:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def running(tmp_path_factory: pytest.TempPathFactory, work: Path) -> AsyncIterator[Running]:
     folder = tmp_path_factory.mktemp("real")
-    command = (sys.executable, "-m", "deploy.local.up", "--any-port", "--data", str(folder))
+    command = (sys.executable, "-m", "tests.support.forked_up", "--any-port", "--data", str(folder))
     environment = {**os.environ, "SUMA_ROOTS": str(work)}
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE)
     try:

@@ -33,10 +33,16 @@ from libs.skills import Catalogue
 
 TEMPLATE = "suma_template"
 ROLES: tuple[Role, Role, Role] = ("suma_owner", "suma_bus", "suma_app")
-QUICK = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off"}
-"""For tests that kill processes, not machines: what is committed survives them without reaching the disk. And no
-database lives until it needs a vacuum.
-"""
+QUICK = {
+    # For tests that kill processes, not machines: what is committed survives them without reaching the disk.
+    "fsync": "off",
+    "full_page_writes": "off",
+    # No database lives until it needs a vacuum.
+    "autovacuum": "off",
+    # By default each backend plans a statement five times before it keeps a plan, and most tests end before that.
+    "plan_cache_mode": "force_generic_plan",
+    "file_copy_method": "clone",
+}
 SCAN_SECONDS = 0.1
 PACE = Pace(own=0.1, flush=0.05, beat=0.2, sweep=0.05)
 """A platform's usual rhythm, faster: tests wait for things, not for seconds."""

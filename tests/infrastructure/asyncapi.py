@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from deploy.local.cache import Unprovided, built
 
@@ -20,11 +21,15 @@ PROGRAM = """
 const { Parser } = require("@asyncapi/parser");
 let text = "";
 process.stdin.on("data", (chunk) => (text += chunk)).on("end", async () => {
-  const { document, diagnostics } = await new Parser().parse(text);
-  const found = diagnostics.map(({ severity, message, path }) => ({ severity, message, path: path.join("/") }));
-  const operations = document ? document.operations().all().map((operation) => operation.id()) : [];
-  const messages = document ? document.allMessages().all().map((message) => message.id()) : [];
-  process.stdout.write(JSON.stringify({ found, operations, messages }));
+  const said = [];
+  for (const one of JSON.parse(text)) {
+    const { document, diagnostics } = await new Parser().parse(one);
+    const found = diagnostics.map(({ severity, message, path }) => ({ severity, message, path: path.join("/") }));
+    const operations = document ? document.operations().all().map((operation) => operation.id()) : [];
+    const messages = document ? document.allMessages().all().map((message) => message.id()) : [];
+    said.push({ found, operations, messages });
+  }
+  process.stdout.write(JSON.stringify(said));
 });
 """
 
@@ -41,19 +46,22 @@ def parser() -> Path:
     return built(f"asyncapi-parser-{VERSION}", _install)
 
 
-def parsed(document: str) -> dict[str, list[str]]:
-    """What is in it, and under `error`, `warning`, … what the parser finds wrong. Raises Unprovided."""
+def parsed(*documents: str) -> list[dict[str, list[str]]]:
+    """What is in each, and under `error`, `warning`, … what the parser finds wrong. Raises Unprovided."""
     done = subprocess.run(
         ["node", "-e", PROGRAM],
         cwd=parser(),
         env={"PATH": os.environ["PATH"], "HOME": "/"},
-        input=document,
+        input=json.dumps(documents),
         capture_output=True,
         text=True,
         check=True,
         timeout=PARSE_SECONDS,
     )
-    said = json.loads(done.stdout)
+    return [_sorted(said) for said in json.loads(done.stdout)]
+
+
+def _sorted(said: dict[str, Any]) -> dict[str, list[str]]:
     wrong: dict[str, list[str]] = {severity: [] for severity in SEVERITIES}
     for each in said["found"]:
         wrong[SEVERITIES[each["severity"]]].append(f"{each['path']}: {each['message']}")

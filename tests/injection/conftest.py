@@ -25,7 +25,7 @@ from tests.support.platform import RunningPlatform
 
 SERVICES = (*platform.SERVICES, "memory_service")
 FILES = {"notes.txt": "my notes", "report.pdf": "%PDF-1.7", "keep/contract.txt": "signed"}
-Snapshot = Mapping[str, bytes | str | None]
+Snapshot = Mapping[str, tuple[int, ...]]
 
 
 @dataclass
@@ -77,8 +77,8 @@ class Scene:
         return made
 
     def files(self) -> Snapshot:
-        """All that could be changed: what is in the roots, and beside them."""
-        return {entry.path: _held(entry) for top in (self.at.root, self.outside) for entry in _below(str(top))}
+        """All that could be changed: what is in the roots, and beside them. Any change moves an entry's ctime."""
+        return {entry.path: _state(entry) for top in (self.at.root, self.outside) for entry in _below(str(top))}
 
 
 def _below(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -89,10 +89,9 @@ def _below(folder: str) -> Iterator[os.DirEntry[str]]:
                 yield from _below(entry.path)
 
 
-def _held(entry: os.DirEntry[str]) -> bytes | str | None:
-    if entry.is_symlink():
-        return os.readlink(entry.path)
-    return Path(entry.path).read_bytes() if entry.is_file() else None
+def _state(entry: os.DirEntry[str]) -> tuple[int, ...]:
+    stat = entry.stat(follow_symlinks=False)
+    return stat.st_ino, stat.st_mode, stat.st_size, stat.st_ctime_ns
 
 
 MINDS = (("the worst model", Hitl.KEY), ("the worst model", Hitl.BYPASS), ("the offline model", Hitl.BYPASS))

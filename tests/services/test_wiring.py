@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,25 +14,59 @@ ROOT = Path(__file__).parents[2]
 SERVICES = ("gateway", "conversation_worker", "committee_worker", "tool_executor", "memory_service", "audit_worker")
 
 LOADED = """
-import asyncio, json, sys
+import asyncio, json, os, sys
 from services import settings, start, wiring
-asyncio.run(wiring.ports(settings.everything(), {names}))
-print(json.dumps(sorted(sys.modules)))
+for variables, names in json.loads(sys.argv[1]):
+    if not os.fork():
+        os.environ.update(variables)
+        asyncio.run(wiring.ports(settings.everything(), names))
+        print(json.dumps(sorted(sys.modules)), flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
+"""Each start begins with these imports, which take most of its time, and goes on in a process of its own."""
 
 
-def loaded(program: str, tmp_path: Path, **chosen: str) -> set[str]:
-    environment = {"SUMA_DATA_DIR": str(tmp_path), "SUMA_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin", **chosen}
-    answer = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
-    )
-    return set(json.loads(answer.stdout.splitlines()[-1]))
+def loaded(program: str, place: Path, *arguments: str) -> list[set[str]]:
+    """Return what is loaded at each end of the program."""
+    environment = {"SUMA_DATA_DIR": str(place), "SUMA_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-c", program, *arguments]
+    answer = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+    return [set(json.loads(line)) for line in answer.stdout.splitlines() if line.startswith("[")]
+
+
+NOWHERE = "http://127.0.0.1:9"
+STARTS: dict[str, tuple[dict[str, str], Sequence[str]]] = {
+    "whole": ({}, SERVICES),
+    "alone": ({}, ("gateway",)),
+    "model elsewhere": ({"SUMA_MODEL": "openai:x"}, ("gateway",)),
+    "vendor": ({"SUMA_MODEL": "openai:x", "OPENAI_API_KEY": "k"}, ("committee_worker",)),
+    "opa and s3": (
+        {
+            "SUMA_POLICY_ENGINE": "opa",
+            "SUMA_OPA_URL": NOWHERE,
+            "SUMA_OBJECTS": "s3",
+            "SUMA_S3__ENDPOINT": NOWHERE,
+            "SUMA_S3__BUCKET": "suma",
+            "SUMA_S3__ACCESS_KEY": "key",
+            "SUMA_S3__SECRET_KEY": "secret",
+        },
+        ("tool_executor",),
+    ),
+}
+"""Settings and services of each start."""
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """What the platform has loaded once it could begin to serve."""
-    return loaded(LOADED.format(names=SERVICES), tmp_path_factory.mktemp("data"))
+def modules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """What each start has loaded once it could begin to serve."""
+    found = loaded(LOADED, tmp_path_factory.mktemp("data"), json.dumps(list(STARTS.values())))
+    return dict(zip(STARTS, found, strict=True))
+
+
+@pytest.fixture(scope="module")
+def whole(modules: dict[str, set[str]]) -> set[str]:
+    return modules["whole"]
 
 
 NEVER = (
@@ -55,40 +90,25 @@ def test_a_start_does_not_load_the_graph_library_before_a_tree_is_opened(whole: 
     assert "networkx" not in whole
 
 
-def test_one_service_alone_loads_none_of_the_others(tmp_path: Path) -> None:
-    modules = loaded(LOADED.format(names=("gateway",)), tmp_path)
+def test_one_service_alone_loads_none_of_the_others(modules: dict[str, set[str]]) -> None:
     others = {f"services.{name}.service" for name in SERVICES if name != "gateway"}
-    assert "services.gateway.service" in modules
-    assert not modules & others
+    assert "services.gateway.service" in modules["alone"]
+    assert not modules["alone"] & others
 
 
-def test_who_does_not_think_needs_no_key_and_loads_no_model(tmp_path: Path) -> None:
-    modules = loaded(LOADED.format(names=("gateway",)), tmp_path, SUMA_MODEL="openai:x")
-    assert not {"pydantic_ai", "libs.models.offline"} & modules
-    assert not [name for name in modules if name == "services.gateway.surfaces.openai.chat"]
+def test_who_does_not_think_needs_no_key_and_loads_no_model(modules: dict[str, set[str]]) -> None:
+    assert not {"pydantic_ai", "libs.models.offline"} & modules["model elsewhere"]
+    assert "services.gateway.surfaces.openai.chat" not in modules["model elsewhere"]
 
 
-def test_the_vendor_that_is_chosen_is_loaded_alone(tmp_path: Path) -> None:
-    chosen = {"SUMA_MODEL": "openai:x", "OPENAI_API_KEY": "k"}
-    modules = loaded(LOADED.format(names=("committee_worker",)), tmp_path, **chosen)
-    assert "pydantic_ai.models.openai" in modules
-    assert "anthropic" not in modules
+def test_the_vendor_that_is_chosen_is_loaded_alone(modules: dict[str, set[str]]) -> None:
+    assert "pydantic_ai.models.openai" in modules["vendor"]
+    assert "anthropic" not in modules["vendor"]
 
 
-def test_an_engine_and_a_store_that_were_not_chosen_are_not_loaded_either(tmp_path: Path) -> None:
-    nowhere = "http://127.0.0.1:9"
-    chosen = {
-        "SUMA_POLICY_ENGINE": "opa",
-        "SUMA_OPA_URL": nowhere,
-        "SUMA_OBJECTS": "s3",
-        "SUMA_S3__ENDPOINT": nowhere,
-        "SUMA_S3__BUCKET": "suma",
-        "SUMA_S3__ACCESS_KEY": "key",
-        "SUMA_S3__SECRET_KEY": "secret",
-    }
-    modules = loaded(LOADED.format(names=("tool_executor",)), tmp_path, **chosen)
-    assert {"libs.policy.opa", "libs.objects.s3"} <= modules
-    assert not modules & {"regopy", "libs.policy.rego", "libs.objects.filesystem"}
+def test_an_engine_and_a_store_that_were_not_chosen_are_not_loaded_either(modules: dict[str, set[str]]) -> None:
+    assert {"libs.policy.opa", "libs.objects.s3"} <= modules["opa and s3"]
+    assert not modules["opa and s3"] & {"regopy", "libs.policy.rego", "libs.objects.filesystem"}
 
 
 def test_help_answers_without_loading_the_platform(tmp_path: Path) -> None:
@@ -99,4 +119,5 @@ with contextlib.suppress(SystemExit):
     main(["--help"])
 print(json.dumps(sorted(sys.modules)))
 """
-    assert not loaded(program, tmp_path) & {"pydantic", "fastapi", "asyncpg", "structlog", "uvloop"}
+    (modules,) = loaded(program, tmp_path)
+    assert not modules & {"pydantic", "fastapi", "asyncpg", "structlog", "uvloop"}

@@ -12,6 +12,7 @@ from prometheus_client import REGISTRY
 from libs.policy import Bundle, Policy, PolicyUnanswered, QuestionRefused, committee_required
 from tests.conformance.policy.conftest import InForce
 from tests.conformance.policy.laws import SCOPED, SHIPPED, bundle, deciding
+from tests.support.examples import examples
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +138,7 @@ async def test_a_text_reaches_the_rules_as_it_is(mirror: Policy) -> None:
 
 @pytest.mark.requirement("A8")
 @given(text=st.text(alphabet='ab"\\n\n\0cé/', max_size=12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 async def test_no_other_text_reads_as_the_one_that_is_allowed(mirror: Policy, text: str) -> None:
     decision = await mirror.decide("anything", {**SCOPED, "x": text})
     assert decision.allowed is (text == 'a"b\\c\n\0é')

@@ -15,6 +15,7 @@ from libs.audit.checkpoint import PURPOSE, CheckpointFile
 from libs.audit.verify import MAX_LINE, verify
 from libs.keys import Keys
 from tests.libs.audit.exports import EXPORTED, Log, checkpoint_at, event, record_at, relinked, rewritten
+from tests.support.examples import examples
 
 
 def found(lines: list[bytes], said: str = "") -> int | None:
@@ -45,7 +46,7 @@ async def test_an_empty_chain_verifies(keys: Keys) -> None:
 
 
 @pytest.mark.requirement("A36")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.data())
 def test_one_byte_changed_anywhere_is_found_at_its_record(kept: list[bytes], data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(kept) - 1))

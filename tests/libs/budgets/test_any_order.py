@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from libs.budgets import NOTHING, Amount, OverBudget, Payer, Reservation
 from tests.infrastructure.bank import Bank, tried
+from tests.support.examples import examples
 
 LIMITS = {"turn": Amount(20, 30), "session": Amount(40, 50), "tenant": Amount(60, 70)}
 HELD = """
@@ -70,7 +71,7 @@ def accounts(payer: Payer) -> list[tuple[str, str]]:
 
 @pytest.mark.requirement("A17c")
 @given(order=st.lists(steps, max_size=25))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 async def test_the_accounts_say_what_a_model_says_after_any_calls(bank: Bank, order: list[Step]) -> None:
     book, desk = Book(f"tenant {next(tenants)}"), bank.one(**LIMITS)
     for verb, number, amount in order:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from libs.bus.local_delivery import EARLY_MOST, OWED_MOST
 from libs.bus.ports import Logged, Record
 from libs.bus.reader import PartitionCursor
+from tests.support.examples import examples
 
 
 def said(position: int, key: str = "t:k") -> Record:
@@ -278,7 +279,7 @@ acts = st.one_of(
 
 
 @pytest.mark.requirement("A16")
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 3), st.lists(acts, min_size=30, max_size=100))
 def test_any_interleaving_keeps_key_order_and_delivers_all(start: int, acts: list[tuple[object, ...]]) -> None:
     story = Story(start)

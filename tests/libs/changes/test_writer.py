@@ -16,6 +16,7 @@ from libs.changes.writer import WAITING_MOST, Applied, BadChangeset, Overloaded,
 from libs.events import MessageReceived
 from libs.leases.ports import Lease, NewLease
 from tests.libs.changes.conftest import Bench, Outcome, request
+from tests.support.examples import examples
 
 
 def started(turn: str, tenant: str = "t1") -> Changeset:
@@ -95,7 +96,7 @@ EXPECTED: dict[Callable[[Bench], Awaitable[Changeset]], object] = {
 
 @pytest.mark.requirement("A12", "A18")
 @given(case=st.lists(st.sampled_from(list(EXPECTED)), min_size=1, max_size=12))
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 async def test_each_changeset_of_a_batch_gets_its_own_verdict(
     bench: Bench, case: list[Callable[[Bench], Awaitable[Changeset]]]
 ) -> None:

@@ -15,6 +15,7 @@ from libs.identity.internal import InternalClaims
 from libs.identity.tokens import seal
 from libs.keys import Keys
 from libs.keys.canonical import Uncanonical
+from tests.support.examples import examples
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
 PLAIN = ToolRequested(
@@ -83,7 +84,7 @@ def test_the_permitted_call_is_permitted_and_says_on_whose_word(keys: Keys) -> N
 
 @pytest.mark.requirement("A14a")
 @pytest.mark.parametrize("field", FIELDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.data())
 def test_changing_any_field_is_refused(keys: Keys, field: str, data: st.DataObject) -> None:
     other = PLAIN.model_copy(update={field: data.draw(other_values(field))})
@@ -92,7 +93,7 @@ def test_changing_any_field_is_refused(keys: Keys, field: str, data: st.DataObje
 
 
 @pytest.mark.requirement("A14a")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(arguments, arguments)
 def test_other_args_have_another_digest(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert (with_args(one) == with_args(other)) is (meaning(one) == meaning(other))

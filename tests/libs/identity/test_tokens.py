@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from libs.identity.tokens import MAX_LENGTH, BadToken, Claims, seal, unseal
 from libs.keys import Keys
+from tests.support.examples import examples
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ \n"
 
@@ -27,7 +28,7 @@ def test_a_token_says_what_was_sealed(keys: Keys) -> None:
 
 
 @pytest.mark.requirement("A21")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.integers(0, 500), st.sampled_from(LETTERS))
 def test_changing_any_letter_is_refused(keys: Keys, at: int, letter: str) -> None:
     token = seal(keys, "train", Ticket(seat=7))

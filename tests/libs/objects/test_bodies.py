@@ -11,6 +11,7 @@ from libs.events.values import Body
 from libs.objects import BlobMissing, Objects
 from libs.objects.bodies import INLINE, NotJson, load, store
 from libs.objects.filesystem import FilesystemObjects
+from tests.support.examples import examples
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 values = st.recursive(
@@ -26,7 +27,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
     return FilesystemObjects(tmp_path_factory.mktemp("store"), max_bytes=64 * INLINE)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(value=values, filler=st.sampled_from([0, INLINE]))
 async def test_value_is_loaded_from_the_event_or_the_store(objects: Objects, value: Any, filler: int) -> None:
     stored = await store(objects, "acme", [value, "x" * filler])

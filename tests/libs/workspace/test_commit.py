@@ -36,6 +36,7 @@ from libs.workspace.tree import Tree
 from tests.libs.workspace.actions import ACTIONS, Action, act
 from tests.libs.workspace.mounts import apart, bound, mounted
 from tests.libs.workspace.trees import Counted, copied, forked, grow, manifest, owner, shape, staged, staged_shape, text
+from tests.support.examples import examples
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount and become another user")
 Outside = Callable[[Path], object]
@@ -50,7 +51,7 @@ def done_with(root: Path, step: Step, *operations: AnyOperation) -> None:
 
 
 @pytest.mark.requirement("S4-20", "S4-25", "A24")
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=st.lists(ACTIONS, max_size=20))
 def test_the_disk_becomes_what_the_stage_shows(root: Path, actions: list[Action]) -> None:
     work = copied(root)
@@ -224,7 +225,7 @@ def test_what_the_rest_needs_cannot_be_left_out(root: Path, operations: list[Any
 
 
 @pytest.mark.requirement("A26", "A24")
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=st.lists(ACTIONS, max_size=15), chosen=st.lists(st.integers(0, 99), min_size=1, max_size=3))
 def test_excluded_paths_stay_and_the_rest_rolls_back(root: Path, actions: list[Action], chosen: list[int]) -> None:
     work = copied(root)

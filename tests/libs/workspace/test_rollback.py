@@ -19,6 +19,7 @@ from libs.workspace.tree import Tree
 from tests.libs.workspace.actions import ACTIONS, Action, act
 from tests.libs.workspace.conftest import DOWNLOADS
 from tests.libs.workspace.trees import aged, copied, grow, manifest, owner, shape, staged, text
+from tests.support.examples import examples
 
 Outside = Callable[[Path], object]
 
@@ -88,7 +89,7 @@ def test_worked_example_rolls_back_to_the_byte(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("A24", "S0-24")
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(commits=st.lists(st.lists(ACTIONS, max_size=12), min_size=1, max_size=3))
 def test_commits_rolled_back_in_turn_lead_to_each_manifest_before(root: Path, commits: list[list[Action]]) -> None:
     work = copied(root)

@@ -25,6 +25,7 @@ from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from tests.libs.workspace.actions import ACTIONS, Action, act
 from tests.libs.workspace.trees import grow, manifest, staged, staged_shape, text
+from tests.support.examples import examples
 
 
 def state(stage: Stage) -> tuple[dict[int, Any], set[tuple[int, int]], dict[int, list[int]], dict[int, Any]]:
@@ -49,7 +50,7 @@ def test_no_operation_touches_the_disk(root: Path) -> None:
 
 
 @pytest.mark.requirement("S4-21", "S4-26", "S0-24")
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=st.lists(ACTIONS, max_size=25), back=st.integers(0, 25))
 def test_a_rollback_gives_back_exactly_the_version(root: Path, actions: list[Action], back: int) -> None:
     stage = Stage(Tree.scan(root))
@@ -178,7 +179,7 @@ def test_thousands_of_deletions_take_no_time_to_speak_of(tmp_path: Path) -> None
 
 
 @pytest.mark.requirement("S4-19")
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=st.lists(ACTIONS, max_size=20))
 def test_a_replayed_log_is_the_same_stage(root: Path, actions: list[Action]) -> None:
     first = Stage(Tree.scan(root))

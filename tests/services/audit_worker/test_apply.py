@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from libs.audit.chain import genesis, leaf, link
 from libs.database import Dsns
+from tests.support.examples import examples
 
 TENANTS = ("acme", "globex", "Ünïcode ☃")
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -38,7 +39,7 @@ async def opened(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
 
 
 @pytest.mark.requirement("A36")
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(BATCHES)
 async def test_the_links_are_those_of_the_python_chain(where: Dsns, batches: list[list[tuple[str, str]]]) -> None:
     connection = await asyncpg.connect(where.app)

@@ -24,6 +24,7 @@ from services.conversation_worker.turn.transitions import (
     Refusal,
     decide,
 )
+from tests.support.examples import examples
 
 ANSWERS: dict[Effect, tuple[Input, ...]] = {
     Effect.GATHER_CONTEXT: (Input.CONTEXT_GATHERED, Input.WORK_FAILED),
@@ -191,7 +192,7 @@ class World:
 
 
 @given(choices)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_turn_can_always_end(chosen: list[int]) -> None:
     world = World(chosen)
     for _ in range(len(chosen)):
@@ -208,7 +209,7 @@ def test_turn_can_always_end(chosen: list[int]) -> None:
 
 
 @given(choices)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_input_is_lost(chosen: list[int]) -> None:
     world = World(chosen)
     asked = 0
@@ -224,7 +225,7 @@ def test_no_input_is_lost(chosen: list[int]) -> None:
 
 
 @given(choices)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_repeated_input_changes_nothing(chosen: list[int]) -> None:
     world = World(chosen)
     for _ in range(len(chosen)):

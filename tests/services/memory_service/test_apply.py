@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from libs.database import Connection, Dsns
+from tests.support.examples import examples
 
 VECTOR = "{1:1}/768"
 
@@ -54,7 +55,7 @@ FEEDBACK = "feedback.add", {"feedback_id": "f", "user_id": "u", "subject": "t", 
 ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "auto"), FORGET, FEEDBACK]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(ROWS), st.sampled_from(["a", "b"])), min_size=1, max_size=12))
 async def test_every_kind_takes_the_same_row_twice(app: Connection, chosen: list[Any]) -> None:
     changes = [(kind, {**row, "tenant_id": tenant}) for (kind, row), tenant in chosen]

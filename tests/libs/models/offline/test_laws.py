@@ -14,6 +14,7 @@ from libs.models.offline.planner import Planner
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft
 from libs.skills import Skills
 from tests.libs.models.offline.conftest import FOLDER, NAMES, Read, calls, changes
+from tests.support.examples import examples
 
 BUNDLED = Path(__file__).parents[4] / "skills"
 TOOLS = Skills.load([BUNDLED]).tools
@@ -138,7 +139,7 @@ FREE = ("called", "named", "to", "into", "as", "with", '"')
 WORDS = st.text(alphabet="bcdfghjklmnpqrtvwxz", min_size=5, max_size=9)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(example=st.sampled_from(CHANGING), word=WORDS, data=st.data())
 def test_unknown_word_in_a_change_gives_a_question(read: Read, example: str, word: str, data: Any) -> None:
     words = example.split()
