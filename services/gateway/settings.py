@@ -79,6 +79,8 @@ class Settings(BaseModel):
     """The folder of the built web application."""
     body_most: int = Field(default=1_000_000, ge=1_000)
     """Maximum bytes of a JSON body."""
+    body_most_inline: int = Field(default=10_000_000, ge=1_000)
+    """The same where the body may hold files as data URLs: for OpenAI's API and AG-UI."""
     command_wait: float = Field(default=2.0, ge=0)
     """Seconds to wait for a command's outcome before a 202."""
     wait_most: float = Field(default=60.0, gt=0)

@@ -17,7 +17,7 @@ from libs.identity.keys import BadSignature
 from libs.runtime.problem_details import answer, document
 from services.gateway.admission import Slot, TooMany
 from services.gateway.api.middleware.rate_limits import route_of, with_rates
-from services.gateway.api.middleware.request_guard import sends_file, too_large
+from services.gateway.api.middleware.request_guard import body_limit, sends_file, too_large
 from services.gateway.credentials import Identified
 from services.gateway.domain.urls import MCP, METADATA
 from services.gateway.surfaces.a2a.paths import PUBLIC
@@ -73,13 +73,15 @@ class ConcurrencyMiddleware:
                 app = answer(BadSignature("the signature is for another body, or for a file, which cannot be signed"))
             if app is not None:
                 given = receive if slot.sends_file else _replayed(body, receive)
+                # A stream may last for hours, and must not hold the body that began it.
+                del body
                 await app(scope, given, self._releasing(slot, send))
         finally:
             self._limiter.leave(slot)
 
     async def _read_body(self, slot: Slot, scope: Scope, receive: Receive) -> tuple[ASGIApp | None, bytes]:
         """Return the application to respond with, and the body; None if the client disconnected."""
-        body, most = bytearray(), self._gateway.settings.body_most
+        body, most = bytearray(), body_limit(scope, self._gateway.settings)
         try:
             # The route takes a file piece by piece.
             while not slot.sends_file and (message := await receive())["type"] == "http.request":
@@ -112,14 +114,12 @@ class ConcurrencyMiddleware:
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """Return the body as one message, then all later messages."""
-    given = False
+    left = [body]
 
     async def receive_body() -> Message:
-        nonlocal given
-        if given:
+        if not left:
             return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return {"type": "http.request", "body": left.pop(), "more_body": False}
 
     return receive_body
 

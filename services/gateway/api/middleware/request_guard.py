@@ -31,6 +31,8 @@ SAFE = {
 
 FOREIGN = {421: "MISDIRECTED", 403: "FOREIGN_ORIGIN"}
 UPLOADS = "/v1/uploads"
+INLINE = ("/v1/chat/completions", "/v1/responses", "/agui")
+"""Paths whose JSON may hold files, as data URLs."""
 HSTS = "max-age=31536000"
 """Browsers use TLS alone for a year. Subdomains are not ours to bind."""
 STARTS = ("http.response.start", "websocket.http.response.start")
@@ -48,7 +50,7 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self._refusal(headers, any_length=sends_file(scope))
+        refused = self._refusal(headers, None if sends_file(scope) else body_limit(scope, self._settings))
         if refused is not None:
             if refused.status_code in FOREIGN:
                 await self._refusals.note(anonymous(FOREIGN[refused.status_code]))
@@ -58,10 +60,10 @@ class RequestGuard:
         with span(name, parent=headers.get("traceparent"), kind=SpanKind.SERVER):
             await self._app(scope, receive, self._with_security_headers(scope, send))
 
-    def _refusal(self, headers: Headers, *, any_length: bool) -> Response | None:
+    def _refusal(self, headers: Headers, most: int | None) -> Response | None:
         length = headers.get("content-length", "0")
-        if not any_length and length.isdecimal() and int(length[:20]) > self._settings.body_most:
-            return too_large(self._settings.body_most)
+        if most is not None and length.isdecimal() and int(length[:20]) > most:
+            return too_large(most)
         return refusal(headers, self._settings.hosts, self._settings.origins)
 
     def _with_security_headers(self, scope: Scope, send: Send) -> Send:
@@ -87,6 +89,11 @@ class RequestGuard:
 def sends_file(scope: Scope) -> bool:
     """Return whether the request's body is an uploaded file: bounded by its route, and not kept in memory."""
     return scope.get("method") in ("POST", "PATCH") and f"{scope['path']}/".startswith(f"{UPLOADS}/")
+
+
+def body_limit(scope: Scope, settings: Settings) -> int:
+    """Return the greatest number of bytes of a request's JSON body."""
+    return settings.body_most_inline if scope["path"] in INLINE else settings.body_most
 
 
 def too_large(most: int) -> Response:

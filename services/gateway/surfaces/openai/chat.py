@@ -48,13 +48,17 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     asked = parsed(ChatRequest, body)
     asked.checked()
     call = await Call.of(here, who, request, body)
+    wish, asked = wish_of(asked), asked.model_copy(update={"messages": []})
+    # Files of the request are not kept while its turn runs.
+    del body
     try:
-        begun = await call.begin(wish_of(asked))
+        begun = await call.begin(wish)
         completion = Completion(begun, int(here.platform.clock.now().timestamp()), asked.asks_by)
     except Unclear as unclear:
         completion = Completion(unclear.place, int(here.platform.clock.now().timestamp()), asked.asks_by)
         completion.ask(unclear.question, f"{UNCLEAR}\n\n")
         return _stream(completion, _nothing(), call, asked) if asked.stream else JSONResponse(completion.whole())
+    del wish
     items = segments.follow(call.turns, begun)
     if asked.stream:
         return _stream(completion, items, call, asked)

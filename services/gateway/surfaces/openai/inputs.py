@@ -85,17 +85,23 @@ async def attached(turns: TurnClient, files: Sequence[Given]) -> list[str]:
     """
     if len(files) > ATTACHMENTS_MOST:
         raise TooManyFiles
-    decoded = [await asyncio.to_thread(_decoded, file) for file in files if file.upload is None]
-    uploads = [file.upload for file in files if file.upload is not None]
-    return uploads + [await turns.attach(*each) for each in decoded]
+    for file in files:
+        _check(file)
+    return [file.upload or await turns.attach(*await asyncio.to_thread(_decoded, file)) for file in files]
+
+
+def _check(file: Given) -> None:
+    """Raise RemoteFile or BadDataUrl for a file that is neither an upload nor a data URL."""
+    if file.upload is None and not DATA.match(file.url or ""):
+        raise RemoteFile if (file.url or "")[:8].lower().startswith(("http:", "https:")) else BadDataUrl
 
 
 def _decoded(file: Given) -> tuple[str, str, bytes]:
-    """Return the name, claimed type and content of a file."""
+    """Return the name, claimed type and content of a file. Raises BadDataUrl."""
     url = file.url or ""
     found = DATA.match(url)
     if found is None:
-        raise RemoteFile if url.partition(":")[0].lower() in ("http", "https") else BadDataUrl
+        raise BadDataUrl
     try:
         content = b64decode(url[found.end() :], validate=True)
     except (NotBase64, ValueError):

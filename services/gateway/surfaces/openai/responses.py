@@ -63,7 +63,10 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     asked = parsed(ResponseRequest, body)
     asked.checked()
     call = await Call.of(here, who, request, body)
-    begun = await call.begin(wish_of(asked))
+    wish, asked = wish_of(asked), asked.model_copy(update={"input": ""})
+    begun = await call.begin(wish)
+    # Files of the request are not kept while its turn runs.
+    del body, wish
     shown = Shown(begun, asked)
     if asked.stream:
         return _stream(here, shown, segments.follow(call.turns, begun))

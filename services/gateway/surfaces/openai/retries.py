@@ -4,6 +4,7 @@ of their own, but say so. The repetition gets the first one's turn, not a second
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +48,8 @@ async def attempt(here: Gateway, who: Principal, request: Request, body: Any) ->
         BadKey: its Idempotency-Key is not one.
         Reused: its Idempotency-Key belongs to another request.
     """
-    this, given = digest(request.url.path, body), request.headers.get(KEY)
+    # A body may hold files: hashing them would hold up other requests.
+    this, given = await asyncio.to_thread(digest, request.url.path, body), request.headers.get(KEY)
     if given is None:
         known = f"openai:{this}:"
         repeats = request.headers.get(RETRIES, "0") not in ("", "0")

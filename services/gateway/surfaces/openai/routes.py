@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.bodies import StrictRoute, parsed
 from services.gateway.api.context import Here
 from services.gateway.api.security import Authenticated
 
@@ -35,13 +35,13 @@ async def model(who: Authenticated, model: str) -> Response:
 @router.post("/v1/chat/completions")
 async def chat(request: Request, here: Here, who: Authenticated) -> Any:
     """Send the last message of a chat; return the turn's answer or question."""
-    return await (await _loaded("chat")).create(here, who, request, await request.json())
+    return await (await _loaded("chat")).create(here, who, request, await _body(request))
 
 
 @router.post("/v1/responses")
 async def respond(request: Request, here: Here, who: Authenticated) -> Any:
     """Begin a response, or answer what an earlier one asked."""
-    return await (await _loaded("responses")).create(here, who, request, await request.json())
+    return await (await _loaded("responses")).create(here, who, request, await _body(request))
 
 
 @router.get("/v1/responses/{response}")
@@ -60,6 +60,11 @@ async def cancel(request: Request, here: Here, who: Authenticated, response: str
 async def delete(request: Request, here: Here, who: Authenticated, response: str) -> Any:
     """Refuse: every turn is kept."""
     return await (await _loaded("responses")).delete(here, who, request, response)
+
+
+async def _body(request: Request) -> Any:
+    """Return the body, which the request does not keep: it may hold files, and a stream of its answer lasts."""
+    return parsed(b"".join([chunk async for chunk in request.stream()]))
 
 
 async def _loaded(module: str) -> Any:
