@@ -11,16 +11,18 @@ export interface NewTask {
   root?: string | undefined;
   hitl?: Schemas["Hitl"] | undefined;
   skill?: string | undefined;
+  /** The ids of uploaded files. */
+  attachments?: string[];
 }
 
 export function useSend() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ text, session, root, hitl, skill }: NewTask) =>
+    mutationFn: ({ text, session, root, hitl, skill, attachments = [] }: NewTask) =>
       data(
         api.POST("/v1/sessions/message", {
           params: { header: once() },
-          body: { text, session_id: session, root, hitl, skill, on_busy: "queue", attachments: [] },
+          body: { text, session_id: session, root, hitl, skill, on_busy: "queue", attachments },
         }),
       ),
     onSuccess: () => client.invalidateQueries({ queryKey: ["sessions"] }),

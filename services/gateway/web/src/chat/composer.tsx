@@ -1,12 +1,14 @@
 // The message field. Enter sends, Shift+Enter breaks the line; while a turn runs, Stop stops it on the server.
 import { ArrowUp, Square } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button, IconButton, Kbd } from "@/components/ui";
+import { AttachButton, AttachmentList, useAttachments } from "./attachments";
 
 interface ComposerProps {
   placeholder: string;
   busy: boolean;
-  onSend: (text: string) => void;
+  /** Sends a text with the ids of uploaded files; both come back if it fails. */
+  onSend: (text: string, attachments: string[]) => Promise<unknown>;
   /** Stops the running turn; absent if none runs. */
   onStop?: (() => void) | undefined;
   stopping?: boolean;
@@ -30,10 +32,18 @@ export function Composer({ placeholder, busy, onSend, onStop, stopping = false, 
   useEffect(() => {
     if (focused) field.current?.focus();
   }, [focused]);
+  const attachments = useAttachments();
+  const { ids } = attachments;
+  const ready = text.trim() !== "" && !busy && ids !== null;
   const send = () => {
-    if (text.trim() === "" || busy) return;
-    onSend(text.trim());
+    if (!ready) return;
     setText("");
+    onSend(text.trim(), ids).then(attachments.clear, () => { setText((now) => (now === "" ? text : now)); });
+  };
+  const take = (event: ClipboardEvent | DragEvent, from: DataTransfer) => {
+    if (!attachments.allowed || from.files.length === 0) return;
+    event.preventDefault();
+    attachments.add(from.files);
   };
   const pressed = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -55,9 +65,14 @@ export function Composer({ placeholder, busy, onSend, onStop, stopping = false, 
         placeholder={placeholder}
         onChange={(event) => { setText(event.target.value); }}
         onKeyDown={pressed}
+        onDragOver={(event) => { event.preventDefault(); }}
+        onDrop={(event) => { take(event, event.dataTransfer); }}
+        onPaste={(event) => { take(event, event.clipboardData); }}
         className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-base outline-none placeholder:text-muted"
       />
-      <div className="flex items-center gap-2 px-2.5 pb-2.5 pl-3">
+      <AttachmentList attachments={attachments} />
+      <div className="flex items-center gap-2 px-2.5 pb-2.5">
+        <AttachButton attachments={attachments} />
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">{children}</div>
         <span className="hidden items-center gap-1 text-xs text-muted lg:flex"><Kbd>Enter</Kbd> sends</span>
         {onStop && (
@@ -65,7 +80,7 @@ export function Composer({ placeholder, busy, onSend, onStop, stopping = false, 
             {!stopping && <Square aria-hidden className="size-3 fill-current" />} Stop
           </Button>
         )}
-        <IconButton label="Send" type="submit" disabled={busy || text.trim() === ""} className="bg-accent text-white hover:bg-accent-strong hover:text-white disabled:bg-hover disabled:text-muted">
+        <IconButton label="Send" type="submit" disabled={!ready} className="bg-accent text-white hover:bg-accent-strong hover:text-white disabled:bg-hover disabled:text-muted">
           <ArrowUp aria-hidden className="size-4" />
         </IconButton>
       </div>

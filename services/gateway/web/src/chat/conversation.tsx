@@ -64,7 +64,7 @@ export function Conversation({ session }: { session: string }) {
           placeholder={waits ? "Answer the question…" : open ? "Write the next task; it runs after this one…" : "Ask for the next task…"}
           busy={send.isPending}
           focused
-          onSend={(text) => { send.mutate({ text, session }); }}
+          onSend={(text, attachments) => send.mutateAsync({ text, session, attachments })}
           onStop={open ? () => { cancel.mutate(open.id); } : undefined}
           stopping={cancel.isPending}
         />

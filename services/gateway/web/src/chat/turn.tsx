@@ -1,5 +1,5 @@
 // One turn: the message, the plans and questions in between, and the answer.
-import { Brain, RotateCcw, Sparkles } from "lucide-react";
+import { Brain, Paperclip, RotateCcw, Sparkles } from "lucide-react";
 import { memo } from "react";
 import { useRollback, useSend } from "@/api/commands";
 import { DiffList, DiffSummary } from "@/components/diff-list";
@@ -26,6 +26,11 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
     <article aria-label={`Task: ${turn.text}`} className="flex flex-col gap-3">
       <div className="flex flex-col items-end gap-1">
         <h2 className="max-w-[85%] rounded-2xl rounded-br-md bg-accent-tint px-3.5 py-2 [overflow-wrap:anywhere] whitespace-pre-wrap">{turn.text}</h2>
+        {turn.attachments.map(({ asset_id, filename }) => (
+          <a key={asset_id} href={`/v1/assets/${encodeURIComponent(asset_id)}`} download={filename} className="flex max-w-[85%] items-center gap-1.5 rounded text-sm text-accent-ink hover:underline">
+            <Paperclip aria-hidden className="size-3.5 shrink-0" /> <span className="min-w-0 truncate">{filename}</span>
+          </a>
+        ))}
         {turn.acceptedAt && <span className="text-xs text-muted"><Ago time={turn.acceptedAt} /></span>}
       </div>
       {turn.rounds.map((round, at) => (

@@ -29,11 +29,9 @@ export function Welcome() {
   const folder = example ?? root.trim();
   const folders = useId();
   const known = useInfiniteQuery(sessionsQuery()).data?.pages[0]?.sessions.flatMap(({ root: used }) => used ?? []) ?? [];
-  const start = (text: string) => {
-    send.mutate(
-      { text, hitl, root: folder === "" ? undefined : folder },
-      { onSuccess: ({ session_id }) => void navigate({ to: "/chat/{-$session}", params: { session: session_id } }) },
-    );
+  const start = async (text: string, attachments: string[] = []) => {
+    const { session_id } = await send.mutateAsync({ text, hitl, attachments, root: folder === "" ? undefined : folder });
+    await navigate({ to: "/chat/{-$session}", params: { session: session_id } });
   };
   return (
     <div className="h-full overflow-y-auto" tabIndex={0} role="region" aria-label="New task">
@@ -70,7 +68,7 @@ export function Welcome() {
             {MODES.map(([mode, title]) => <option key={mode} value={mode}>{title}</option>)}
           </select>
         </Composer>
-        {example ? <Suggestions onChoose={start} busy={send.isPending} /> : (
+        {example ? <Suggestions onChoose={(text) => { start(text).catch(() => undefined); }} busy={send.isPending} /> : (
           <div className="flex flex-wrap items-center gap-3 rounded-xl border border-line bg-surface p-4">
             <div className="min-w-0 flex-1 basis-60">
               <p className="font-medium">New here? Try it on an example.</p>

@@ -1,6 +1,6 @@
 // The turns of a session from its events: each event changes one turn. Pure, so that a replay gives the same.
 import type { EventData } from "@/api/generated/events";
-import { ENDED, STEP_ENDED, type Event, type StepView, type TurnView } from "./types";
+import { type Attached, ENDED, STEP_ENDED, type Event, type StepView, type TurnView } from "./types";
 
 export interface Delta {
   turn_id: string;
@@ -23,6 +23,7 @@ function turn(id: string): TurnView {
   return {
     id,
     text: "",
+    attachments: [],
     state: "received",
     position: null,
     acceptedAt: null,
@@ -121,8 +122,8 @@ const HANDLERS: Handlers = {
 
 function changed(now: TurnView, event: Event): TurnView {
   if (event.type === "message.accepted") {
-    const { text } = event.data as { text: string };
-    return { ...now, text, acceptedAt: event.time };
+    const { text, attachments = [] } = event.data as { text: string; attachments?: Attached[] };
+    return { ...now, text, attachments, acceptedAt: event.time };
   }
   const handler = HANDLERS[event.type as keyof EventData] as
     | ((turn: TurnView, data: unknown, event: Event) => Partial<TurnView>)
