@@ -6,13 +6,14 @@ import re
 
 import httpx
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Request, expect
 
 from tests.browser.visitor import Live, Visitor, approval, ask, contents, ended
 
 WISH = "remove duplicates and sort by type"
 MESSY = {"a.txt": "same", "b.txt": "same", "song.mp3": "la", "notes/todo.txt": "milk"}
-REQUEST = {"Content-Type": "application/json"}
+FIRST_PAGE_MOST = 250_000
+"""Bytes of the application, compressed, with its font."""
 
 
 @pytest.mark.requirement("S4-54")
@@ -27,6 +28,16 @@ async def test_printed_link_leads_to_a_first_result(visitor: Visitor, live: Live
     await ended(page)
     await expect(page.get_by_role("heading", name="Changes made")).to_be_visible()
     await expect(page.locator(".prose").last).to_contain_text(re.compile(r"\d+"))
+
+
+async def test_first_page_has_at_most_250_kilobytes(person: Visitor) -> None:
+    page = await person.context.new_page()
+    finished = list[Request]()
+    page.on("requestfinished", lambda request: finished.append(request))
+    await page.goto("/chat")
+    await page.get_by_label("Message").wait_for()
+    sizes = [await request.sizes() for request in finished if "/v1/" not in request.url]
+    assert 100_000 < sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes) <= FIRST_PAGE_MOST
 
 
 async def test_used_link_signs_nobody_in(visitor: Visitor, live: Live) -> None:
@@ -56,6 +67,22 @@ async def test_excluded_file_stays_and_undo_restores_every_byte(person: Visitor,
     await expect(page.get_by_label("Changes made").get_by_text("rolled back since")).to_be_visible()
     await expect(page.get_by_text("rolled back since")).to_have_count(1)
     assert contents(folder) == before
+
+
+async def test_attached_file_is_saved_into_the_folder(person: Visitor, live: Live) -> None:
+    folder = live.folder("attaching", {"a.txt": "a"})
+    page = await person.open("/chat")
+    await page.get_by_label("Files to attach").set_input_files(
+        {"name": "naïve report.txt", "mimeType": "text/plain", "buffer": b"figures"}
+    )
+    await expect(page.get_by_role("list", name="Attached files")).to_contain_text("7 B")
+    await ask(page, "save the attachments to Papers", folder)
+    await approval(page).click()
+    await ended(page)
+    assert contents(folder) == {"a.txt": b"a", "Papers/naïve report.txt": b"figures"}
+    async with page.expect_download() as downloaded:
+        await page.get_by_role("link", name="naïve report.txt").click()
+    assert (await (await downloaded.value).path()).read_bytes() == b"figures"
 
 
 async def test_reload_in_the_middle_changes_nothing(person: Visitor, live: Live) -> None:
@@ -91,6 +118,7 @@ async def test_revoked_key_brings_the_sign_in_form(visitor: Visitor, live: Live)
         await _type_key(page, made["key"])
         await expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
         await _revoke(api, made["key_id"])
+    await page.get_by_role("link", name="Skills").click()
     await expect(page.get_by_role("heading", name="Sign in to Suma")).to_be_visible()
 
 
@@ -104,10 +132,10 @@ async def test_keyboard_alone_signs_in_sends_and_approves(visitor: Visitor, live
     await page.keyboard.press("Enter")
     await page.get_by_label("Message").wait_for()
     visitor.failures_expected = False
+    await _tab_to(page, "Message")
+    await page.keyboard.type(WISH)
     await _tab_to(page, "Folder")
     await page.keyboard.type(str(folder))
-    await page.keyboard.press("Shift+Tab")
-    await page.keyboard.type(WISH)
     await page.keyboard.press("Enter")
     await approval(page).wait_for()
     await _tab_to(page, "Include Audio/song.mp3")
