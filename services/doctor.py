@@ -26,6 +26,7 @@ from libs.runtime.embedded import datadir, postgres, redis
 from libs.telemetry.logs import quiet
 from services import http_server, model_factory, wiring
 from services.settings import BadSettings, Process, config_file, everything, unknown
+from services.tool_executor.remote.mcp_server import McpServer
 
 State = Literal["ok", "note", "problem"]
 
@@ -65,6 +66,7 @@ async def examine(environment: dict[str, str]) -> list[Finding]:
     with quiet():
         found += [finding async for finding in _dependencies(settings, live)]
         found.append(await _model(settings))
+        found += [finding async for finding in _tool_servers(settings)]
     return [*found, *[finding async for finding in _sandboxes()]]
 
 
@@ -261,6 +263,22 @@ async def _model(settings: Process) -> Finding:
     if status in (401, 403):
         return Finding("model", which.name, "problem", f"{which.url} does not accept the key", "correct SUMA_MODEL_KEY")
     return Finding("model", which.name, "ok", f"{which.url} answers (HTTP {status}); `suma models check` tests it")
+
+
+async def _tool_servers(settings: Process) -> AsyncIterator[Finding]:
+    """Check that each server of tools answers and accepts our credentials; nothing is called there."""
+    for name, given in settings.of("tool_executor").mcp_servers.items():  # type: ignore[attr-defined]
+        mend = f"correct SUMA_TOOL_EXECUTOR__MCP_SERVERS__{name.upper()}, its token, or the server"
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                tools = await McpServer(name, given, GuardedCall(f"mcp:{name}")).tools()
+        except TimeoutError:
+            yield Finding("tools", name, "problem", f"{given.address}: no answer within {PROBE_SECONDS:g} s", mend)
+        except SumaError as error:
+            yield Finding("tools", name, "problem", f"{given.address}: {error}", mend)
+        else:
+            detail = f"{given.address} lists {len(tools)} tools; `suma tools list` shows which are offered"
+            yield Finding("tools", name, "ok", detail)
 
 
 SANDBOXES = {

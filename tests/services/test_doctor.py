@@ -12,6 +12,7 @@ from libs.runtime.embedded import datadir
 from libs.runtime.embedded.postgres import Postgres
 from services.doctor import Finding, examine
 from tests import infrastructure
+from tests.support import mcp_server
 
 NOWHERE = "127.0.0.1:9"
 
@@ -96,3 +97,15 @@ async def test_doctor_asks_configured_servers(monkeypatch: pytest.MonkeyPatch, s
         "disk: /nonexistent/Documents": "create it, or correct SUMA_ROOTS",
     }
     assert "SUMA_PORT" in shown["settings: SUMA_PROT"].detail
+
+
+async def test_doctor_lists_the_tools_of_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with mcp_server.serving() as server:
+        server.reset(mcp_server.tool("send"))
+        for name, url in (("TICKETS", server.url), ("AWAY", f"http://{NOWHERE}/mcp")):
+            monkeypatch.setenv(f"SUMA_TOOL_EXECUTOR__MCP_SERVERS__{name}__URL", url)
+            monkeypatch.setenv(f"SUMA_TOOL_EXECUTOR__MCP_SERVERS__{name}__PRIVATE", "true")
+        shown = await found()
+    assert (shown["tools: tickets"].state, "lists 1 tools" in shown["tools: tickets"].detail) == ("ok", True)
+    assert shown["tools: away"].state == "problem"
+    assert "MCP_SERVERS__AWAY" in shown["tools: away"].mend

@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from libs.database import Dsns
+from libs.runtime.shutdown import Shutdown
+from services import settings, wiring
+
 ROOT = Path(__file__).parents[2]
 SERVICES = ("gateway", "conversation_worker", "committee_worker", "tool_executor", "memory_service", "audit_worker")
 
@@ -121,3 +125,17 @@ print(json.dumps(sorted(sys.modules)))
 """
     (modules,) = loaded(program, tmp_path)
     assert not modules & {"pydantic", "fastapi", "asyncpg", "structlog", "uvloop"}
+
+
+@pytest.mark.parametrize(
+    ("name", "follows"), [("committee_worker", True), ("tool_executor", False), ("gateway", False)]
+)
+async def test_only_planners_without_the_executor_follow_its_remote_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, follows: bool
+) -> None:
+    monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("SUMA_TOOL_EXECUTOR__MCP_SERVERS", '{"tickets": {"url": "https://mcp.example.org/mcp"}}')
+    chosen, servers = settings.everything(), wiring.Servers(Dsns("", "", ""), "redis://127.0.0.1:9")
+    ports = await wiring.ports(chosen, [name])
+    async with wiring.platform(chosen, servers, ports, "m", {}, {name: {}}, leaving=Shutdown()) as platform:
+        assert (platform.catalogue.remote is not None) is follows

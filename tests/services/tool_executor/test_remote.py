@@ -14,6 +14,7 @@ import pytest_asyncio
 from mcp_types import CallToolResult, ImageContent
 from typing_extensions import override
 
+from libs.clients import executor
 from libs.clients.calls import call
 from libs.errors import Denied, Rejected
 from libs.events import ActionRecorded, ToolFailed, ToolSucceeded, ToolUnknown, TurnEnded
@@ -145,6 +146,7 @@ async def test_a_new_tool_is_hidden_until_it_is_approved(
     assert (await ended(running, "tickets.send hello", "shown")).state == "completed"
     assert "tickets.send" in model.shown
     assert tickets.calls == [("send", {"text": "hello"})]
+    assert tuple(await executor.remote_tools(running.platform)) == running.platform.skills.remote
     data = (await told(running, ToolSucceeded, "shown")).data.json_
     assert (data["text"], data["number"], data["untrusted"]) == ("got hello", 7, "said by the server tickets")
 
