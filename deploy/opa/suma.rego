@@ -70,6 +70,14 @@ grants contains ["session.share", "the scope chat allows sharing a session"] if 
 	holds.chat
 }
 
+# Updates of a task go to a webhook, so its host is a destination like that of a tool.
+grants contains ["webhook.add", "the scope chat allows webhooks for one's own tasks"] if {
+	input.action == "webhook.add"
+	holds.chat
+	is_string(input.destination)
+	every blocked in data.settings.blocked_destinations { blocked != input.destination }
+}
+
 # Both bounds are needed: Rego orders null and booleans before numbers, and strings after them.
 within_length if {
 	input.length >= 0

@@ -261,6 +261,13 @@ test_sharing_needs_chat if {
 	refused(ask(["files:write"], "session.share", {"access": "read"}))
 }
 
+test_webhooks_need_chat_and_an_open_destination if {
+	allowed(ask(["chat"], "webhook.add", {"destination": "hooks.example.org"}))
+	refused(ask(["files:write"], "webhook.add", {"destination": "hooks.example.org"}))
+	refused(ask(["*"], "webhook.add", {"destination": "169.254.169.254"}))
+	refused(ask(["*"], "webhook.add", {}))
+}
+
 test_admin_alone_adds_no_root if {
 	refused(ask(["admin"], "admin.roots", {}))
 	refused(ask(["admin"], "admin.roots.add", {}))

@@ -420,10 +420,32 @@ begin
         done := done || part;
     end if;
 
+    if changes ? 'push.put' then
+        insert into gateway.push_configs as p (tenant_id, turn_id, config_id, principal, session_id, url, token, scheme, credentials,
+            base, delivery, created_at)
+        select distinct on (c.tenant_id, c.turn_id, c.config_id) c.tenant_id, c.turn_id, c.config_id, c.principal, c.session_id, c.url,
+            c.token, c.scheme, c.credentials, c.base, c.delivery, bus.now()
+        from jsonb_to_recordset(changes -> 'push.put')
+            as c(i int, tenant_id text, turn_id text, config_id text, principal text, session_id text, url text, token text,
+                 scheme text, credentials text, base text, delivery text)
+        order by c.tenant_id, c.turn_id, c.config_id, c.i desc
+        on conflict (tenant_id, turn_id, config_id) do update
+            set url = excluded.url, token = excluded.token, scheme = excluded.scheme, credentials = excluded.credentials,
+                base = excluded.base, delivery = excluded.delivery, created_at = excluded.created_at
+            where p.principal = excluded.principal;
+    end if;
+
+    if changes ? 'push.drop' then
+        delete from gateway.push_configs p
+        using jsonb_to_recordset(changes -> 'push.drop') as c(tenant_id text, turn_id text, config_id text, principal text)
+        where p.tenant_id = c.tenant_id and p.turn_id = c.turn_id and p.config_id = c.config_id and p.principal = c.principal;
+    end if;
+
     -- None of these depends on a version: they are safe to repeat, or belong to a session whose row is locked above.
     foreach kind in array array[
         'session.open', 'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put',
-        'session.share', 'key.used', 'upload.drop', 'upload.expire', 'blob.forget'
+        'session.share', 'key.used', 'upload.drop', 'upload.expire', 'blob.forget',
+        'push.put', 'push.drop'
     ] loop
         if changes ? kind then
             select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;

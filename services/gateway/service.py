@@ -43,7 +43,7 @@ def build(platform: Platform) -> Service:
             *(Subscription(event, handlers.project) for event in registry.values() if event.topic is OUTBOUND),
             Subscription(EventDeadLettered, handlers.project_dead_letter, never_dead_letter=True),
         ],
-        gateway.uploads.kinds,
+        [*gateway.uploads.kinds, *gateway.webhooks.kinds],
         batch=True,
         schema=SCHEMA,
         api=Api(app(gateway)),

@@ -87,6 +87,14 @@ class Settings(BaseModel):
     """The longest `?wait=`, in seconds."""
     a2a_wait_seconds: float = Field(default=600.0, gt=0)
     """The longest wait of an A2A request that blocks until its task ends or asks, in seconds."""
+    push_hosts: tuple[str, ...] = ()
+    """Hosts of webhooks that may be on this network, and may be called over http. All others are public and https."""
+    push_seconds: float = Field(default=15.0, gt=0, le=60)
+    """Seconds for a webhook to answer."""
+    push_attempts: int = Field(default=12, ge=1, le=30)
+    """Failed attempts in a row after which a webhook is no longer called."""
+    push_at_once: int = Field(default=256, ge=2)
+    """Webhooks that this process serves at once; a quarter of them for one tenant."""
     idempotency_hours: float = Field(default=24.0, gt=0)
     """Hours for which a repeated `Idempotency-Key` returns the first answer."""
     reread_seconds: float = Field(default=15.0, gt=0)

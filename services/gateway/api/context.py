@@ -27,6 +27,7 @@ from services.gateway.shutdown import GatewayShutdown
 from services.gateway.sse.streams import Streams
 from services.gateway.sse.verification import Verification
 from services.gateway.store import GROUP, Session, Store
+from services.gateway.surfaces.a2a.push import Webhooks
 from services.gateway.uploads import Uploads
 
 
@@ -67,6 +68,7 @@ class Gateway:
     verification: Verification = field(init=False)
     directory: Directory = field(init=False)
     uploads: Uploads = field(init=False)
+    webhooks: Webhooks = field(init=False)
     a2a: object = None
     """The A2A surface, once it is used."""
     mcp: object = None
@@ -86,6 +88,7 @@ class Gateway:
         self.directory = Directory(self.platform.database, changed=self.credentials.forget)
         self.verification = Verification(seconds=self.settings.verify_seconds)
         self.uploads = Uploads(self.platform, self.store, self.settings)
+        self.webhooks = Webhooks(self.platform, self.streams, self.settings)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)
         self.concurrency = ConcurrencyLimiter(self.settings)
         self.samples = Samples(self.platform)

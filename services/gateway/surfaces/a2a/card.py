@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,10 +21,9 @@ from libs.skills import Skills
 from libs.skills.definitions import Source
 from services.gateway.settings import Oidc
 from services.gateway.surfaces.a2a.paths import JSONRPC, KEYS, REST
+from services.gateway.surfaces.a2a.signing import signed
 from services.gateway.surfaces.a2a.tasks import EXTENSION, PARTIAL_TEXT
 
-PURPOSE = "a2a"
-"""The name of the key that signs cards and notifications."""
 VERSION = "1.0"
 REMEMBERED = 32
 DESCRIPTION = (
@@ -67,12 +65,8 @@ class Cards:
 
     def _signed(self, plain: dict[str, Any], base: str) -> dict[str, Any]:
         """Add a JWS over the canonical card (8.4). The protobuf form has dropped all empty values."""
-        # A signature is what names the current key, which the signed header must name too.
-        key_id = self._keys.sign(PURPOSE, b"").key_id
-        header = {"alg": "EdDSA", "typ": "JOSE", "kid": key_id, "jku": f"{base}{KEYS}"}
-        protected = encoded(canonical(header))
-        signature = self._keys.sign(PURPOSE, f"{protected}.{encoded(canonical(plain))}".encode())
-        return {**plain, "signatures": [{"protected": protected, "signature": encoded(signature.value)}]}
+        protected, signature = signed(self._keys, {"jku": f"{base}{KEYS}"}, canonical(plain))
+        return {**plain, "signatures": [{"protected": protected, "signature": signature}]}
 
 
 def card(base: str, skills: Skills, oidc: Oidc) -> dict[str, Any]:
@@ -94,7 +88,7 @@ def card(base: str, skills: Skills, oidc: Oidc) -> dict[str, Any]:
         ],
         "capabilities": {
             "streaming": True,
-            "pushNotifications": False,
+            "pushNotifications": True,
             "extendedAgentCard": False,
             "extensions": [
                 {"uri": EXTENSION, "description": "Options of a message's turn, and the event behind an update"},
@@ -118,18 +112,3 @@ def _skills(skills: Skills) -> Iterator[dict[str, Any]]:
         if skill.source is Source.BUNDLED:
             tags = list(skill.tags) or ["skill"]
             yield {"id": skill.name, "name": skill.name, "description": skill.description, "tags": tags}
-
-
-def key_set(keys: Keys) -> dict[str, Any]:
-    """Return the public keys of cards and notifications as a JWK set (RFC 7517, 8037)."""
-    return {
-        "keys": [
-            {"kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": name, "x": encoded(public)}
-            for name, public in keys.public(PURPOSE).items()
-        ]
-    }
-
-
-def encoded(content: bytes) -> str:
-    """Return base64url without padding (RFC 7515)."""
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()

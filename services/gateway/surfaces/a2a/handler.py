@@ -7,7 +7,7 @@ import base64
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 from a2a.server.context import ServerCallContext
@@ -30,8 +30,8 @@ from a2a.types.a2a_pb2 import (
 )
 from a2a.utils.errors import (
     InvalidParamsError,
-    PushNotificationNotSupportedError,
     TaskNotCancelableError,
+    TaskNotFoundError,
     UnsupportedOperationError,
 )
 from typing_extensions import override
@@ -47,6 +47,7 @@ from services.gateway.surfaces.a2a.messages import Said, answer_to, said
 from services.gateway.surfaces.a2a.reader import TaskReader, Update, begun
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
+from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
 
 PAGE, PAGE_MOST = 50, 100
 LOOK_SECONDS = 10.0
@@ -58,7 +59,7 @@ class Tasks(RequestHandler):
 
     def __init__(self, here: Gateway) -> None:
         self._here, self._store = here, TaskStore(here.platform.database)
-        self._tasks = TaskReader(self._store)
+        self._tasks, self._webhooks = TaskReader(self._store), TaskWebhooks(here, self._store)
 
     @override
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Task:
@@ -158,40 +159,64 @@ class Tasks(RequestHandler):
     async def on_create_task_push_notification_config(
         self, params: TaskPushNotificationConfig, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """Refuse push notifications."""
-        _no_push()
+        """Tell a webhook of a task's updates from now on."""
+        call = Call(self._here, context, params)
+        with call.refusing():
+            await self._webhooks.check(params)
+            sent = Sent(params.task_id)
+            now = await self._tasks.now(call, sent)
+            return await self._webhooks.add(call, now.place, params)
 
     @override
     async def on_get_task_push_notification_config(
         self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """Refuse push notifications."""
-        _no_push()
+        """Return one of the caller's webhooks of a task."""
+        call = Call(self._here, context, params)
+        with call.refusing():
+            found = await self._webhooks.of(call, params.task_id)
+            for config in found:
+                if config.id == params.id:
+                    return config
+            raise TaskNotFoundError("the task has no such webhook of yours")
 
     @override
     async def on_list_task_push_notification_configs(
         self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
     ) -> ListTaskPushNotificationConfigsResponse:
-        """Refuse push notifications."""
-        _no_push()
+        """Return the caller's webhooks of a task: ten at most, so one page."""
+        call = Call(self._here, context, params)
+        with call.refusing():
+            return ListTaskPushNotificationConfigsResponse(configs=await self._webhooks.of(call, params.task_id))
 
     @override
     async def on_delete_task_push_notification_config(
         self, params: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> None:
-        """Refuse push notifications."""
-        _no_push()
+        """Delete one of the caller's webhooks of a task. Safe to repeat."""
+        call = Call(self._here, context, params)
+        with call.refusing():
+            await self._webhooks.drop(call, params.task_id, params.id)
 
     async def _sent(self, call: Call, params: SendMessageRequest) -> Sent:
-        """Start a turn, or answer what the named one asks."""
-        message = said(params.message)
+        """Start a turn, or answer what the named one asks; add the webhook that it names."""
+        message, wanted = said(params.message), params.configuration
+        if wanted.HasField("task_push_notification_config"):
+            # Before the message: a webhook that is refused must not leave a task behind.
+            await self._webhooks.check(wanted.task_push_notification_config)
         if params.message.task_id:
-            return await self._answered(call, params.message.task_id, params.message.context_id, message)
+            sent = await self._answered(call, params.message.task_id, params.message.context_id, message)
+        else:
+            sent = await self._started(call, params.message.context_id, message)
+        if wanted.HasField("task_push_notification_config"):
+            place = sent.accepted or (await self._tasks.now(call, sent)).place
+            await self._webhooks.add(call, place, wanted.task_push_notification_config)
+        return sent
+
+    async def _started(self, call: Call, context: str, message: Said) -> Sent:
         text, options = _text(message), dict[str, Any](message.options)
         try:
-            accepted = await call.turns.start(
-                text, session_id=params.message.context_id or None, key=message.key, **options
-            )
+            accepted = await call.turns.start(text, session_id=context or None, key=message.key, **options)
         except NoSuchSession:
             raise InvalidParamsError("there is no such context; leave it out to begin one") from None
         return Sent(accepted.turn_id, accepted, text)
@@ -265,7 +290,3 @@ def _place(token: str) -> Place:
         return Place(datetime.fromisoformat(at), str(turn))
     except (ValueError, TypeError):
         raise InvalidParamsError("this pageToken is not one of ours; begin without it") from None
-
-
-def _no_push() -> NoReturn:
-    raise PushNotificationNotSupportedError

@@ -70,3 +70,15 @@ from gateway.turns r
 where r.tenant_id = :tenant and r.session_id = :session and r.turn_id > :turn
     and r.reason = 'ANSWERED_CLARIFICATION' and r.detail = :turn
 order by at;
+
+-- name: push_configs(tenant, principal, turn)
+-- A principal's addresses for a task's updates, by id.
+select config_id, turn_id, session_id, principal, url, token, scheme, credentials, base, delivery
+from gateway.push_configs
+where tenant_id = :tenant and turn_id = :turn and principal = :principal order by config_id;
+
+-- name: push_config_of(tenant, turn, config, delivery)^
+-- What a lease delivers to; nothing if the address was deleted or replaced since.
+select config_id, turn_id, session_id, principal, url, token, scheme, credentials, base, delivery
+from gateway.push_configs
+where tenant_id = :tenant and turn_id = :turn and config_id = :config and delivery = :delivery;

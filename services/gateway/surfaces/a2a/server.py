@@ -28,8 +28,9 @@ from services.gateway.api.bodies import parsed
 from services.gateway.api.context import Gateway
 from services.gateway.domain.urls import base
 from services.gateway.surfaces.a2a.calls import REFUSED
-from services.gateway.surfaces.a2a.card import VERSION, Cards, Served, key_set
+from services.gateway.surfaces.a2a.card import VERSION, Cards, Served
 from services.gateway.surfaces.a2a.handler import Tasks
+from services.gateway.surfaces.a2a.signing import key_set
 
 log = logger("gateway")
 

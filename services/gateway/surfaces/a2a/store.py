@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,23 @@ class Said:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class PushConfig:
+    """Where a principal wants to be told of a task's updates. `base` is our address, as it knows it."""
+
+    config_id: str
+    turn_id: str
+    session_id: str
+    principal: str
+    url: str
+    token: str = field(repr=False)
+    scheme: str
+    credentials: str = field(repr=False)
+    base: str
+    delivery: str
+    """The lease that tells it."""
+
+
 class TaskStore:
     """The queries. Each is a transaction that sees only its tenant's rows."""
 
@@ -105,6 +122,19 @@ class TaskStore:
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.task_exchange(connection, tenant=tenant, session=session, turn=turn)
             return [Said(**row) async for row in rows]
+
+    async def push_configs(self, tenant: str, principal: str, turn: str) -> Sequence[PushConfig]:
+        """Return a principal's addresses for a task's updates, by id."""
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.push_configs(connection, tenant=tenant, principal=principal, turn=turn)
+            return [PushConfig(**row) async for row in rows]
+
+    async def push_config_of(self, tenant: str, turn: str, config: str, delivery: str) -> PushConfig | None:
+        """Return what a lease delivers to; None if the address was deleted or replaced since."""
+        about = {"tenant": tenant, "turn": turn, "config": config, "delivery": delivery}
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.push_config_of(connection, **about)
+        return PushConfig(**row) if row else None
 
 
 def _about(search: Search) -> Mapping[str, Any]:

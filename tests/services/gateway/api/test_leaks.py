@@ -171,10 +171,10 @@ PROBES: dict[str, Probe] = {
     "POST /a2a/v1/tasks/{id}:cancel": OF_TASK,
     "GET /a2a/v1/tasks/{id}:subscribe": OF_TASK,
     "POST /a2a/v1/tasks/{id}:subscribe": OF_TASK,
-    "POST /a2a/v1/tasks/{id}/pushNotificationConfigs": Probe(headers=A2A, shows=True),
-    "GET /a2a/v1/tasks/{id}/pushNotificationConfigs": Probe(headers=A2A, shows=True),
-    "GET /a2a/v1/tasks/{id}/pushNotificationConfigs/{push_id}": Probe(headers=A2A, shows=True),
-    "DELETE /a2a/v1/tasks/{id}/pushNotificationConfigs/{push_id}": Probe(headers=A2A, shows=True),
+    "POST /a2a/v1/tasks/{id}/pushNotificationConfigs": Probe(body={"url": "https://1.1.1.1/"}, headers=A2A),
+    "GET /a2a/v1/tasks/{id}/pushNotificationConfigs": OF_TASK,
+    "GET /a2a/v1/tasks/{id}/pushNotificationConfigs/{push_id}": OF_TASK,
+    "DELETE /a2a/v1/tasks/{id}/pushNotificationConfigs/{push_id}": OF_TASK,
     "GET /a2a/v1/extendedAgentCard": Probe(headers=A2A, shows=True),
     "POST /mcp": Probe(
         body={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}, headers=RPC, shows=True

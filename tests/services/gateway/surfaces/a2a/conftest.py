@@ -32,7 +32,7 @@ async def shared_agent(
 ) -> AsyncIterator[tuple[House, Worker, str]]:
     worker = Worker()
     database = infrastructure.fresh_database(server, gateway_template)
-    settings = {"command_wait": 5.0}
+    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1"]}
     given: dict[str, Any] = {"policy": rules, "keys": keys, "settings": settings}
     async with (
         Redis(tmp_path_factory.mktemp("redis")) as redis,

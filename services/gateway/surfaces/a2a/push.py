@@ -1,0 +1,216 @@
+"""Push notifications: a lease for each webhook reads the task's events, which are durable, and posts each update.
+
+The lease keeps the number of the last event that the webhook took, so a notification is delivered at least once,
+whatever process dies. A webhook that fails is tried again with backoff. Each request is screened (libs.guards.urls),
+timed, and signed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.clients.outside import check_reachable, outside
+from libs.errors import SumaError, Unavailable
+from libs.events import ActionRecorded
+from libs.guards.blocked import UrlRefused
+from libs.guards.urls import check_url
+from libs.leases.ports import Lease, NewLease
+from libs.runtime.platform import Platform
+from libs.runtime.service import Kind
+from libs.telemetry.logs import logger
+from services.gateway.settings import Settings
+from services.gateway.sse.streams import Streams
+from services.gateway.sse.viewer import Pace, Viewer
+from services.gateway.store import GROUP, Numbered
+from services.gateway.surfaces.a2a.paths import KEYS
+from services.gateway.surfaces.a2a.signing import signed
+from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
+
+PUSH = "a2a_push"
+MEDIA_TYPE = "application/a2a+json"
+HOLD_SECONDS = 5.0
+"""Seconds without an event after which a lease makes room for another one."""
+REREAD_SECONDS = 1.0
+"""Another process may project an event without a wake-up here."""
+IDLE_SECONDS, BACKOFF_MOST, RETRY_SECONDS = 1.0, 3600.0, 60.0
+PAGE = 100
+ANSWER_BYTES_MOST = 64 * 1024
+PORTS = (443, 8443)
+
+log = logger("gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """How far a webhook has been told: events up to `after`, then so many failed attempts. `over`: this was all."""
+
+    after: int
+    failures: int = 0
+    over: bool = False
+
+
+class Webhooks:
+    """The leases that tell webhooks."""
+
+    def __init__(self, platform: Platform, streams: Streams, settings: Settings) -> None:
+        self._platform, self._streams, self._settings = platform, streams, settings
+        self._store = TaskStore(platform.database)
+
+    @property
+    def kinds(self) -> Sequence[Kind[Any]]:
+        room = self._settings.push_at_once
+        return [Kind(PUSH, self._deliver, self._go_on, self._again, room, max(1, room // 4))]
+
+    async def check(self, url: str) -> str:
+        """Return the host of a webhook. Raises UrlRefused if it may not be called."""
+        host, private = self._host(url)
+        parts = urlsplit(url)
+        await check_reachable(host, parts.port or (443 if parts.scheme == "https" else 80), private=private)
+        return host
+
+    def started(self, config: PushConfig, *, after: int) -> NewLease:
+        """Return the lease that tells a webhook of everything after an event."""
+        about = {"turn_id": config.turn_id, "config_id": config.config_id, "delivery": config.delivery}
+        return NewLease(config.delivery, PUSH, {**about, "after": after, "failures": 0})
+
+    def _host(self, url: str) -> tuple[str, bool]:
+        """Return the host of a webhook, and whether it may be on this network. Raises UrlRefused."""
+        with suppress(ValueError):
+            parts = urlsplit(url)
+            if parts.hostname in self._settings.push_hosts and parts.scheme in ("http", "https"):
+                return parts.hostname or "", True
+        target = check_url(url, ports=PORTS)
+        if target.scheme != "https":
+            raise UrlRefused("url.scheme", "A webhook is called over https.")
+        return target.host, False
+
+    async def _deliver(self, held: Lease) -> Delivered:
+        """Post the updates that the webhook has not taken yet, and those that come soon."""
+        done = Delivered(held.input["after"], held.input["failures"])
+        config = await self._config(held)
+        if config is None:
+            return Delivered(done.after, over=True)
+        # The protocol's objects take half a second to import, which would hold up every other request.
+        notifications = await asyncio.to_thread(import_module, "services.gateway.surfaces.a2a.notifications")
+        turn = (await self._store.now(held.tenant, config.turn_id)).turn
+        updates = notifications.Notifications(turn, base=config.base)
+        async with aclosing(self._events(held, config, done.after)) as events:
+            async for event in events:
+                for body in updates.of(event) if event.turn_id == config.turn_id else ():
+                    if not held.valid():
+                        raise Unavailable("the lease may be another process's by now")
+                    if await self._config(held) is None:
+                        return Delivered(done.after, over=True)
+                    if not await self._taken(config, body):
+                        return Delivered(done.after, done.failures + 1)
+                done = Delivered(event.seq, over=updates.over)
+                if done.over:
+                    return done
+        return Delivered(done.after, done.failures, over=turn.ended_at is not None)
+
+    async def _events(self, held: Lease, config: PushConfig, after: int) -> AsyncGenerator[Numbered]:
+        """Yield the session's events until none came for a while, or the process stops."""
+        loop = asyncio.get_running_loop()
+        with self._streams.watch(held.tenant, config.session_id) as channel:
+            viewer = Viewer(channel, self._streams, after=after, pace=Pace(PAGE, REREAD_SECONDS, HOLD_SECONDS))
+            until = loop.time() + HOLD_SECONDS
+            while not channel.closed and loop.time() < until:
+                moved = channel.moved()
+                async for event in viewer.caught_up():
+                    yield event
+                    until = loop.time() + HOLD_SECONDS
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(REREAD_SECONDS):
+                        await moved.wait()
+
+    async def _config(self, held: Lease) -> PushConfig | None:
+        about = held.input
+        return await self._store.push_config_of(held.tenant, about["turn_id"], about["config_id"], about["delivery"])
+
+    async def _taken(self, config: PushConfig, body: bytes) -> bool:
+        """Post a notification; return whether the webhook answered 2xx in time."""
+        try:
+            _, private = self._host(config.url)
+            seconds = self._settings.push_seconds
+            async with (
+                asyncio.timeout(seconds),
+                outside(private=private, seconds=seconds, most=ANSWER_BYTES_MOST) as client,
+                client.stream("POST", config.url, content=body, headers=self._headers(config, body)) as answer,
+            ):
+                return answer.is_success
+        except (UrlRefused, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, TimeoutError) as error:
+            log.warning("webhook failed", turn=config.turn_id, config=config.config_id, error=type(error).__name__)
+            return False
+
+    def _headers(self, config: PushConfig, body: bytes) -> dict[str, str]:
+        """Return the headers of a notification. The signature is a JWS with detached content (RFC 7515, appendix F)."""
+        about = {
+            "jku": f"{config.base}{KEYS}",
+            "aud": config.url,
+            "iat": int(self._platform.clock.now().timestamp()),
+        }
+        protected, signature = signed(self._platform.keys, about, body)
+        headers = {"Content-Type": MEDIA_TYPE, "X-A2A-Notification-Signature": f"{protected}..{signature}"}
+        if config.token:
+            headers["X-A2A-Notification-Token"] = config.token
+        if config.scheme and config.credentials:
+            headers["Authorization"] = f"{config.scheme} {config.credentials}"
+        return headers
+
+    async def _go_on(self, held: Lease, done: Delivered) -> Changeset:
+        """Record how far the webhook was told, and go on later; give it up after too many failures."""
+        changes = Changeset(Cause.held(held))
+        if done.over:
+            return changes
+        if done.failures >= self._settings.push_attempts:
+            config = await self._config(held)
+            given_up = ActionRecorded(
+                action="webhook.call",
+                phase="outcome",
+                verdict="failed",
+                principal=config.principal if config else "",
+                resource=f"task:{held.input['turn_id']}",
+                turn_id=held.input["turn_id"],
+            )
+            return changes.emit(given_up)
+        delay = min(2.0**done.failures, BACKOFF_MOST) if done.failures else IDLE_SECONDS
+        return changes.start(_next(held, after=done.after, failures=done.failures, delay=delay))
+
+    async def _again(self, held: Lease, error: SumaError) -> Changeset:
+        """Go on later: what is not delivered now must not be forgotten."""
+        later = _next(held, after=held.input["after"], failures=held.input["failures"], delay=RETRY_SECONDS)
+        return Changeset(Cause.held(held)).start(later)
+
+
+def _next(held: Lease, *, after: int, failures: int, delay: float) -> NewLease:
+    about = {name: held.input[name] for name in ("turn_id", "config_id", "delivery")}
+    name = ids.derived(held.id, str(held.token))
+    return NewLease(name, PUSH, {**about, "after": after, "failures": failures}, delay=delay)
+
+
+def changed(cause: Cause, config: PushConfig) -> Changeset:
+    """Return the changeset that keeps a webhook."""
+    return Changeset(cause).change(
+        GROUP,
+        "push.put",
+        turn_id=config.turn_id,
+        config_id=config.config_id,
+        principal=config.principal,
+        session_id=config.session_id,
+        url=config.url,
+        token=config.token,
+        scheme=config.scheme,
+        credentials=config.credentials,
+        base=config.base,
+        delivery=config.delivery,
+    )

@@ -1,0 +1,233 @@
+"""Push notifications: delivered at least once, in order, signed and screened, also after a restart (4.3, 13.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+import pytest_asyncio
+from a2a.types.a2a_pb2 import (
+    AuthenticationInfo,
+    DeleteTaskPushNotificationConfigRequest,
+    GetTaskPushNotificationConfigRequest,
+    ListTaskPushNotificationConfigsRequest,
+    TaskPushNotificationConfig,
+)
+from a2a.utils.errors import InvalidParamsError, TaskNotFoundError
+from jwt.api_jwk import PyJWK
+from jwt.api_jws import PyJWS
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from libs.database import Dsns
+from libs.keys.file import FileKeys
+from libs.policy import Policy
+from services import http_server
+from services.gateway.surfaces.a2a.signing import encoded
+from tests import infrastructure
+from tests.services.gateway.house import house, served
+from tests.services.gateway.surfaces.a2a.agent import BINDINGS, Agent, Worker, message, send
+
+HEADERS: dict[str, Any] = {
+    "token": "t0ken",
+    "authentication": AuthenticationInfo(scheme="Bearer", credentials="s3cret"),
+}
+
+
+@dataclass
+class Receiver:
+    """A webhook that keeps what it was sent. `answers` are its next statuses; then it answers 200."""
+
+    url: str = ""
+    answers: list[int] = field(default_factory=list)
+    taken: list[dict[str, Any]] = field(default_factory=list)
+    bodies: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    _more: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        body = await request.body()
+        status = self.answers.pop(0) if self.answers else 200
+        self.bodies.append((dict(request.headers), body))
+        if status == 200:
+            self.taken.append(orjson.loads(body))
+        self._more.set()
+        await Response(status_code=status, headers={"Location": self.url})(scope, receive, send)
+
+    async def until(self, state: str) -> list[dict[str, Any]]:
+        """Wait for a status; return all that was taken before, and it."""
+        async with asyncio.timeout(30):
+            while state not in [_state(each) for each in self.taken]:
+                await self.called()
+        return self.taken
+
+    async def called(self) -> None:
+        async with asyncio.timeout(30):
+            await self._more.wait()
+        self._more.clear()
+
+
+def _state(update: dict[str, Any]) -> str:
+    found: str = update.get("statusUpdate", {}).get("status", {}).get("state", "")
+    return found.removeprefix("TASK_STATE_").lower()
+
+
+@asynccontextmanager
+async def receiver() -> AsyncIterator[Receiver]:
+    made = Receiver()
+    with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
+        async with http_server.serving(made, door):
+            made.url = f"{http_server.url_of(door)}/hook"
+            yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def hook() -> AsyncIterator[Receiver]:
+    async with receiver() as made:
+        yield made
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_webhook_is_told_every_update_in_order(agent: Agent, hook: Receiver, binding: str) -> None:
+    async with agent.client(binding) as client:
+        wanted = TaskPushNotificationConfig(url=hook.url, **HEADERS)
+        task = await send(client, message("hello"), task_push_notification_config=wanted)
+        told = await hook.until("completed")
+    assert {each[next(iter(each))]["taskId"] for each in told} == {task.id}
+    kinds = [_state(each) or next(iter(each)) for each in told]
+    assert kinds == ["working", "artifactUpdate", "working", "artifactUpdate", "completed"]
+
+
+async def test_notification_carries_credentials_and_a_signature(agent: Agent, hook: Receiver) -> None:
+    async with agent.client() as client, agent.http("") as http:
+        wanted = TaskPushNotificationConfig(url=hook.url, **HEADERS)
+        await send(client, message("hello"), task_push_notification_config=wanted)
+        await hook.until("completed")
+        keys = {key["kid"]: key for key in (await http.get("/.well-known/jwks.json")).json()["keys"]}
+    headers, body = hook.bodies[0]
+    assert headers["content-type"] == "application/a2a+json"
+    assert (headers["authorization"], headers["x-a2a-notification-token"]) == ("Bearer s3cret", "t0ken")
+    seal = headers["x-a2a-notification-signature"]
+    protected = PyJWS().get_unverified_header(seal)
+    key = PyJWK.from_dict(keys[protected["kid"]])
+    assert protected["aud"] == hook.url
+    assert PyJWS().decode(_whole(seal, body), key, algorithms=["EdDSA"]) == body
+    with pytest.raises(Exception, match="verification failed"):
+        PyJWS().decode(_whole(seal, body + b" "), key, algorithms=["EdDSA"])
+
+
+async def test_failed_webhook_is_told_again_after_a_while(agent: Agent, hook: Receiver) -> None:
+    hook.answers = [503, 302]
+    async with agent.client() as client:
+        wanted = TaskPushNotificationConfig(url=hook.url)
+        await send(client, message("hello"), task_push_notification_config=wanted)
+        for _ in range(2):
+            await hook.called()
+            await infrastructure.shift(agent.house.platform.database, seconds=10)
+        await hook.until("completed")
+    assert len({body for _, body in hook.bodies[:3]}) == 1
+
+
+@pytest.mark.requirement("P1")
+async def test_webhook_is_told_after_a_restart(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, hook: Receiver
+) -> None:
+    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1"]}
+    given: dict[str, Any] = {"policy": rules, "keys": keys, "settings": settings}
+    hook.answers = [503]
+    worker = Worker()
+    async with (
+        house(gateway_where, owner, worker.subscriptions, **given) as made,
+        served(made) as url,
+        Agent(made, worker, url, owner).client() as client,
+    ):
+        await send(client, message("hello"), task_push_notification_config=TaskPushNotificationConfig(url=hook.url))
+        await hook.called()
+    assert hook.taken == []
+    async with house(gateway_where, owner, worker.subscriptions, **given) as made:
+        await infrastructure.shift(made.platform.database, seconds=60)
+        await hook.until("completed")
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_webhooks_are_added_listed_read_and_deleted(agent: Agent, hook: Receiver, binding: str) -> None:
+    async with agent.client(binding) as client:
+        task = await send(client, message("wait"), return_immediately=True)
+        named = TaskPushNotificationConfig(task_id=task.id, id="mine", url=hook.url, **HEADERS)
+        assert await client.create_task_push_notification_config(named) == named
+        about = {"task_id": task.id}
+        assert list((await client.list_task_push_notification_configs(_listing(task.id))).configs) == [named]
+        reading = GetTaskPushNotificationConfigRequest(id="mine", **about)
+        assert await client.get_task_push_notification_config(reading) == named
+        for _ in range(2):
+            await client.delete_task_push_notification_config(
+                DeleteTaskPushNotificationConfigRequest(id="mine", **about)
+            )
+        with pytest.raises(TaskNotFoundError):
+            await client.get_task_push_notification_config(reading)
+
+
+@pytest.mark.requirement("P8")
+async def test_webhooks_of_others_are_hidden(agent: Agent, hook: Receiver) -> None:
+    async with agent.client() as client:
+        task = await send(client, message("wait"), return_immediately=True)
+        named = TaskPushNotificationConfig(task_id=task.id, id="mine", url=hook.url, **HEADERS)
+        await client.create_task_push_notification_config(named)
+    reader = await agent.neighbour("chat", "sessions:read")
+    async with agent.client(key=reader) as other:
+        assert not (await other.list_task_push_notification_configs(_listing(task.id))).configs
+    async with agent.client(key=await agent.stranger()) as other:
+        with pytest.raises(TaskNotFoundError):
+            await other.list_task_push_notification_configs(_listing(task.id))
+        with pytest.raises(TaskNotFoundError):
+            await other.create_task_push_notification_config(named)
+
+
+@pytest.mark.requirement("A6")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/",
+        "https://169.254.169.254/latest",
+        "https://10.0.0.1/",
+        "https://[::1]/",
+        "https://localhost/",
+        "https://2130706433/",
+        "http://example.org/",
+        "https://user@example.org/",
+        "ftp://example.org/",
+        "",
+    ],
+)
+async def test_webhook_into_this_network_is_refused_and_starts_nothing(agent: Agent, url: str) -> None:
+    async with agent.client() as client, agent.http() as http:
+        wanted = TaskPushNotificationConfig(url=url)
+        with pytest.raises(InvalidParamsError):
+            await send(client, message("hello"), task_push_notification_config=wanted)
+        assert (await http.get("/v1/sessions")).json()["sessions"] == []
+
+
+async def test_values_that_are_no_headers_are_refused(agent: Agent, hook: Receiver) -> None:
+    async with agent.client() as client:
+        for wrong in ({"token": "a\r\nX: y"}, {"authentication": AuthenticationInfo(scheme="a b", credentials="c")}):
+            refused: dict[str, Any] = {"url": hook.url, **wrong}
+            with pytest.raises(InvalidParamsError):
+                await send(
+                    client, message("hello"), task_push_notification_config=TaskPushNotificationConfig(**refused)
+                )
+
+
+def _listing(task: str) -> ListTaskPushNotificationConfigsRequest:
+    return ListTaskPushNotificationConfigsRequest(task_id=task)
+
+
+def _whole(seal: str, body: bytes) -> str:
+    """Return a signature with its content in it (RFC 7515, appendix F)."""
+    protected, _, signature = seal.split(".")
+    return f"{protected}.{encoded(body)}.{signature}"
