@@ -162,15 +162,15 @@ async def _start_servers(stack: AsyncExitStack, settings: Process) -> tuple[wiri
 
 async def _run(
     stack: AsyncExitStack, settings: Process, names: Sequence[str], context: ProcessContext
-) -> tuple[Running, wiring.Apps]:
-    apps: wiring.Apps = {}
+) -> tuple[Running, Mapping[str, ASGIApp]]:
+    local = wiring.Local()
     platform = await stack.enter_async_context(
         wiring.platform(
-            settings, context.servers, context.ports, context.member, apps, context.sections, leaving=context.leaving
+            settings, context.servers, context.ports, context.member, local, context.sections, leaving=context.leaving
         )
     )
     services = [catalog.entry(name).build(platform) for name in names]
-    apps.update({service.name: service.api.app for service in services if service.api is not None})
+    local.fill(services)
     await prepare(platform, services)
     if context.dead:
         await platform.leases.free(context.dead)
@@ -182,7 +182,7 @@ async def _run(
             watch(service, running.problems, running.health, explaining(settings))
     gauges = asyncio.ensure_future(_update_gauges(settings, running))
     stack.callback(gauges.cancel)
-    return running, apps
+    return running, local.apps
 
 
 async def _update_gauges(settings: Process, running: Running) -> None:
@@ -213,7 +213,7 @@ async def _signin_link(url: str, running: Running, key: SecretStr) -> str:
 async def _serve_memory(
     stack: AsyncExitStack,
     settings: Process,
-    apps: wiring.Apps,
+    apps: Mapping[str, ASGIApp],
     running: Running,
     leaving: Shutdown,
     among: Connections,

@@ -37,10 +37,12 @@ if TYPE_CHECKING:
 
     from libs.budgets import Budgets
     from libs.bus.kafka import Address
+    from libs.clients.calls import Query
     from libs.keys import Keys
     from libs.models.ports import Model
     from libs.objects import Objects
     from libs.policy import Policy
+    from libs.runtime.service import Service
     from libs.search import Embedder
     from libs.skills import Catalogue, Categories
     from libs.tools import Tool
@@ -78,8 +80,19 @@ class Ports:
     """Resources to close at the end."""
 
 
-Apps = dict[str, "ASGIApp"]
-"""The HTTP apps of this process, by service: filled once they are built, and called by `Platform.clients`."""
+@dataclass(frozen=True)
+class Local:
+    """What the services of this process offer to each other, by service: filled once they are built.
+
+    `apps` are their HTTP apps, called by `Platform.clients`; `near` are the queries that need no HTTP.
+    """
+
+    apps: dict[str, ASGIApp] = field(default_factory=dict)
+    near: dict[str, Mapping[str, Query]] = field(default_factory=dict)
+
+    def fill(self, services: Sequence[Service]) -> None:
+        self.apps.update({service.name: service.api.app for service in services if service.api is not None})
+        self.near.update({service.name: service.queries for service in services if service.queries})
 
 
 @asynccontextmanager
@@ -411,7 +424,7 @@ async def platform(
     servers: Servers,
     given: Ports,
     member: str,
-    apps: Apps,
+    local: Local,
     sections: Mapping[str, Any],
     *,
     leaving: Shutdown,
@@ -445,7 +458,8 @@ async def platform(
             tools=given.tools,
             data_dir=settings.data_dir,
             settings=sections,
-            clients={name: partial(_client, settings, apps, name) for name in catalog.NAMES},
+            clients={name: partial(_client, settings, local.apps, name) for name in catalog.NAMES},
+            near=local.near,
         )
         if _follows_remote_tools(settings, sections):
             from libs.clients import executor
@@ -461,7 +475,7 @@ def _follows_remote_tools(settings: Process, names: Collection[str]) -> bool:
     return bool(settings.of("tool_executor").mcp_servers)  # type: ignore[attr-defined]
 
 
-def _client(settings: Process, apps: Apps, name: str) -> httpx.AsyncClient:
+def _client(settings: Process, apps: Mapping[str, ASGIApp], name: str) -> httpx.AsyncClient:
     """Return a client of a service's API: in memory if the app is in this process, else over HTTP."""
     import httpx
 

@@ -45,6 +45,8 @@ class Entry:
     changesets: Sequence[Changeset]
     items: Sequence[Row]
     lane: tuple[str, str]
+    waits: bool = True
+    """Whether it waits while Postgres cannot be reached; else it fails."""
     spoken: list[tuple[Envelope[Event], bytes, Row]] = field(default_factory=list)
     held: list[Lease] = field(default_factory=list)
     starts: list[Row] = field(default_factory=list)

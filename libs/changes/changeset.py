@@ -56,6 +56,8 @@ class Cause:
     parked: int | None = None
     """The sequence number in `bus.parked` that this retries."""
     lease: Lease | None = None
+    again: bool = False
+    """Whether this input was decided before, and the changeset conflicted."""
 
     @classmethod
     def record(cls, group: str, record: Record, *, urgent: bool = False, parked: int | None = None) -> Cause:

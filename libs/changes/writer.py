@@ -101,18 +101,26 @@ class Writer:
         self.problem: str | None = None
         """Why nothing can be written, for `/readyz`; None while it can."""
 
-    async def apply(self, changeset: Changeset, *, state: str = "done", parking: Parking | None = None) -> Applied:
+    async def apply(
+        self, changeset: Changeset, *, state: str = "done", parking: Parking | None = None, waits: bool = True
+    ) -> Applied:
         """Apply a changeset and return once it has committed.
 
         Raises:
             Conflict: a row that the decision rests on has changed; decide again.
             Rejected: the database refuses it; nothing of it was applied.
-            Unavailable: the queue is full, or the writer has stopped. (While Postgres is away it waits.)
+            Unavailable: the queue is full, or the writer has stopped. While Postgres is away it waits, unless it may
+                not wait and nothing of it was sent.
         """
         # Records and leases are bounded where they are read; only requests can be turned away here.
         if self.waiting >= WAITING_MOST and changeset.cause.topic is None and changeset.cause.lease is None:
             raise Overloaded()
-        return await self._applied((changeset,), state, parking, (changeset.cause.group, changeset.cause.key))
+        entry = self._entry((changeset,), state, parking, (changeset.cause.group, changeset.cause.key))
+        entry.waits = waits
+        if self.problem is not None and not waits:
+            self._unclaim(entry)
+            raise DatabaseDown
+        return await self._applied(entry)
 
     async def apply_gathered(self, changesets: Sequence[Changeset], *, lane: tuple[str, str]) -> Applied:
         """Apply the changesets of several inputs as one, all or none; none may rest on rows that were read.
@@ -121,7 +129,7 @@ class Writer:
             Conflict: some inputs were answered before, or a row has changed; apply them one by one.
             Rejected, Unavailable: as `apply`.
         """
-        return await self._applied(changesets, "done", None, lane)
+        return await self._applied(self._entry(changesets, "done", None, lane))
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -141,14 +149,9 @@ class Writer:
                 if not done.done():
                     done.set_exception(Closed())
 
-    async def _applied(
-        self, changesets: Sequence[Changeset], state: str, parking: Parking | None, lane: tuple[str, str]
-    ) -> Applied:
-        if self._closed:
-            raise Closed()
-        entry = self._entry(changesets, state, parking, lane)
+    async def _applied(self, entry: Entry) -> Applied:
         done: asyncio.Future[Applied] = asyncio.get_running_loop().create_future()
-        self._queue.put(_tenant(changesets), lane, (entry, done))
+        self._queue.put(_tenant(entry.changesets), entry.lane, (entry, done))
         self._open.add(done)
         self.waiting += 1
         self._wake.set()
@@ -161,6 +164,8 @@ class Writer:
     def _entry(
         self, changesets: Sequence[Changeset], state: str, parking: Parking | None, lane: tuple[str, str]
     ) -> Entry:
+        if self._closed:
+            raise Closed()
         entry = Entry(changesets, [batch.item(changeset.cause, state) for changeset in changesets], lane)
         now, traceparent = self._clock.now(), traces.traceparent()
         try:
@@ -200,11 +205,12 @@ class Writer:
 
     async def _write(self, taken: list[Waiting]) -> None:
         """Apply these entries together; an entry that conflicts or is bad fails alone."""
-        while taken:
+        while taken := await self._reachable(taken):
             try:
                 document = batch.document([entry for entry, _ in taken])
                 answer = await self._commit(document, len(taken))
             except asyncpg.PostgresError as error:
+                self.problem = None
                 conflicts = _conflicts(error, len(taken))
                 for n in conflicts:
                     self._fail(taken[n], Stale(str(error)))
@@ -217,6 +223,24 @@ class Writer:
             else:
                 self._answer(taken, answer)
                 return
+
+    async def _reachable(self, taken: list[Waiting]) -> list[Waiting]:
+        """Connect to Postgres; meanwhile fail the entries that do not wait. None of these entries was sent."""
+        pause = 0.05
+        while taken and (self._connection is None or self._connection.is_closed()):
+            try:
+                self._connection = await self._database.pinned()
+            except DatabaseDown as error:
+                self.problem = f"nothing can be written: {error}"
+                for waiting in taken:
+                    if not waiting[0].waits:
+                        self._fail(waiting, error)
+                taken = [waiting for waiting in taken if waiting[0].waits]
+                if taken:
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 2, 1.0)
+        self.problem = None
+        return taken
 
     async def _halve(self, taken: list[Waiting], error: BadChangeset) -> list[Waiting]:
         """Bisect a batch with a bad entry: write the first half, return the second; a single entry is the bad one."""

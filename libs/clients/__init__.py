@@ -1,4 +1,5 @@
 """Clients of our own HTTP APIs, for queries only: commands and facts travel as events (DESIGN §4).
 
-Each call carries a one-minute token for one tenant and one service. In one process it goes to the app directly.
+Each call carries a one-minute token for one tenant and one service.
+A query of a service in the same process is a call of its function, without HTTP or a token.
 """

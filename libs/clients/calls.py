@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import httpx
 
@@ -15,6 +16,8 @@ from libs.keys import Keys
 from libs.resilience import CallFailed, GuardedCalls
 
 Json = Any
+Query: TypeAlias = Callable[..., Awaitable[Json]]
+"""A query of a service, for callers in its own process. It takes the tenant, which the caller has verified, first."""
 TIMEOUT_SECONDS = 10.0
 AWAY = (502, 503, 504)
 
@@ -30,6 +33,8 @@ class Caller(Protocol):
     def clock(self) -> Clock: ...
     @property
     def guarded_calls(self) -> GuardedCalls: ...
+    @property
+    def near(self) -> Mapping[str, Mapping[str, Query]]: ...
 
 
 class ServiceDown(Unavailable):
@@ -70,6 +75,25 @@ async def call(
 
     # All of these are queries (DESIGN §4), so they may be retried.
     return await caller.guarded_calls.to(service).repeat(once, seconds=seconds)
+
+
+def is_near(caller: Caller, service: str) -> bool:
+    """Return whether the service runs in this process, so that its queries are calls."""
+    return service in caller.near
+
+
+async def call_near(caller: Caller, service: str, query: str, tenant: str, /, **arguments: Json) -> Json:
+    """Call a query of a service in this process.
+
+    Raises:
+        ServiceDown: it takes too long.
+        SumaError: what the query raises.
+    """
+    try:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            return await caller.near[service][query](tenant, **arguments)
+    except TimeoutError:
+        raise ServiceDown(f"{service} did not answer {query} within {TIMEOUT_SECONDS:g} s") from None
 
 
 async def alive(caller: Caller, service: str) -> None:

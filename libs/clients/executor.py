@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from libs.clients.calls import Caller, call
+from libs.clients.calls import Caller, call, call_near, is_near
 from libs.skills import ToolDefinition
 from libs.skills.plugged import from_json
 
@@ -18,6 +18,9 @@ async def workspace_facts(caller: Caller, tenant: str, session: str, root: str, 
     """Return counts, extensions and top-level names of the tree as `turn` staged it, for the planner. Raises what
     `call` raises.
     """
+    if is_near(caller, SERVICE):
+        near = await call_near(caller, SERVICE, "facts", tenant, session=session, root=root, turn=turn)
+        return cast("dict[str, Any]", near)
     found = await call(
         caller,
         SERVICE,

@@ -11,7 +11,7 @@ from libs.events.values import Args, Asset, Body, Diff, Hitl
 
 @event("suma.tool.requested.v1", TOOL_REQUESTS)
 class ToolRequested(Event):
-    """Run a tool. `grant` is signed over the digest of all of this; without a valid grant nothing runs (DESIGN §8)."""
+    """Run a tool. `grant` is signed over the digest of all of this but hints; without it nothing runs (DESIGN §8)."""
 
     call_id: str
     turn_id: str
@@ -36,6 +36,10 @@ class ToolRequested(Event):
     """Digest of the tool definition that was planned, checked by policy and perhaps approved: no other one runs."""
     attachments: tuple[Asset, ...] = ()
     """The session's attached files, for a tool that takes them; their contents are uploads of the tenant."""
+    unstaged: bool = False
+    """A hint: nothing is staged in this turn yet, so a copy of its tree from this turn is current. The grant does not
+    cover it.
+    """
     grant: str
 
 

@@ -21,6 +21,9 @@ from libs.keys.canonical import Uncanonical, canonical
 PURPOSE = "grants"
 """The name of the signing key. Only the conversation worker needs its private half."""
 
+HINTS = frozenset(("unstaged",))
+"""Fields that only save work. An earlier release does not know them, so the grant does not cover them."""
+
 
 class BadGrant(Denied):
     """The grant does not permit this call; request the call again."""
@@ -46,7 +49,7 @@ class GrantClaims(Claims):
 
 
 def digest_of(request: ToolRequested) -> str:
-    """Return the SHA-256, in hex, of the request's canonical JSON without the grant itself.
+    """Return the SHA-256, in hex, of the request's canonical JSON without the grant itself and without hints.
 
     A field at its default counts as absent, so a release that adds an optional field still accepts grants of the
     previous release. Args have the same digest after a round trip through jsonb.
@@ -54,7 +57,7 @@ def digest_of(request: ToolRequested) -> str:
     Raises:
         Uncanonical: the args contain a value that JSON cannot represent.
     """
-    fields = request.model_dump(mode="json", exclude={"grant"}, exclude_defaults=True)
+    fields = request.model_dump(mode="json", exclude={"grant", *HINTS}, exclude_defaults=True)
     return hashlib.sha256(canonical(fields)).hexdigest()
 
 

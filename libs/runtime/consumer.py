@@ -13,6 +13,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Protocol
@@ -283,8 +284,9 @@ class Consumer:
             Rejected: the event can never be handled.
         """
         name = subscription.event.type
-        for _ in range(DECIDE_MOST):
+        for attempt in range(DECIDE_MOST):
             try:
+                cause = replace(cause, again=attempt > 0)
                 with span(
                     f"process {name}",
                     parent=cause.traceparent,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from libs.cache.ports import Board, Deltas
     from libs.cache.windows import Windows
     from libs.changes.writer import Writer
+    from libs.clients.calls import Query
     from libs.clock import Clock
     from libs.database import Database
     from libs.keys.ports import Keys
@@ -84,6 +85,8 @@ class Platform:
     """Settings by service name; each service parses its own."""
     clients: Mapping[str, Callable[[], httpx.AsyncClient]] = field(default_factory=dict)
     """HTTP transports to the other services' APIs, by service name."""
+    near: Mapping[str, Mapping[str, Query]] = field(default_factory=dict)
+    """Queries of the services in this process, by service name: called instead of their APIs."""
     point: Callable[[str], None] = nowhere
     """Callback at every kill point of the catalogue (bus.md, Proving it)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -16,6 +16,8 @@ from libs.leases.ports import Lease
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+    from libs.clients.calls import Query
 
 R = TypeVar("R")
 Handle = Callable[[Cause, Envelope[Any]], Awaitable[Changeset]]
@@ -80,6 +82,8 @@ class Service:
     """Seconds that a batching service waits for more records; only for events that no caller waits for."""
     schema: Schema | None = None
     api: Api | None = None
+    queries: Mapping[str, Query] = field(default_factory=dict)
+    """Queries of its API that services in the same process call directly, by name."""
     tasks: Sequence[Callable[[], Awaitable[None]]] = ()
     """Background tasks that run until the service stops, such as writing checkpoints."""
     problems: Callable[[], Sequence[str]] = field(default=list)

@@ -19,6 +19,10 @@ SCORES = (0.0, 0.2, 0.55, 0.72, 0.9, 1.0)
 """Calibration from cosine to score."""
 
 
+SHORT = 1_000
+"""Characters that are embedded in about a millisecond."""
+
+
 class HashedEmbedder:
     """An embedder with the same vectors on every machine: it hashes with BLAKE2b."""
 
@@ -26,7 +30,9 @@ class HashedEmbedder:
     dims = DIMS
 
     async def embed_document(self, texts: Sequence[str]) -> Matrix:
-        """Embed in a thread; many texts would block the event loop."""
+        """Embed in a thread, unless it is little: many texts would block the event loop."""
+        if sum(map(len, texts)) <= SHORT:
+            return self.embed(texts)
         return await asyncio.to_thread(self.embed, texts)
 
     async def embed_query(self, text: str) -> Vector:

@@ -55,6 +55,11 @@ class BlobCache:
     def holds(self, sha256: str) -> bool:
         return self._folder is not None and self._at(sha256).is_file()
 
+    @property
+    def untouched(self) -> bool:
+        """Whether it never held anything, so that nothing is on the disk."""
+        return self._folder is None
+
     def prune(self, needed: Iterable[Blob]) -> None:
         """Remove contents that no operation names any more."""
         wanted = {blob.sha256 for blob in needed}

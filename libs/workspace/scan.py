@@ -13,6 +13,7 @@ import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -55,11 +56,24 @@ class Scan:
     @classmethod
     def of(cls, root: Path) -> Scan:
         """Read names and signatures; no content is read, no link followed, no other mount entered."""
+        scan = cls._of(root)
+        assert scan is not None
+        return scan
+
+    @classmethod
+    def small(cls, root: Path, most: int) -> Scan | None:
+        """Scan a folder of at most `most` entries without waiting; None if it has more, or a file has just changed."""
+        return cls._of(root, most)
+
+    @classmethod
+    def _of(cls, root: Path, most: int | None = None) -> Scan | None:
         root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow a link that the caller did not check
         with SafeDir.open(root) as safe_dir:
             started = time.time_ns()
             scan = cls(root, Signature.of(os.fstat(safe_dir.fd)))
-            recent = scan._read(safe_dir, started - RACY_NS)
+            recent = scan._read(safe_dir, started - RACY_NS, most)
+            if most is not None and (recent or len(scan) > most):
+                return None
             scan._names = bytes(scan._names)
             scan._settle(safe_dir, recent)
             scan._renames = ctimes.recall(safe_dir)
@@ -135,12 +149,14 @@ class Scan:
         self._first.append(0)
         self._last.append(0)
 
-    def _read(self, safe_dir: SafeDir, racy: int) -> list[int]:
-        """Read folder by folder; return the files whose mtime is at or after `racy`."""
+    def _read(self, safe_dir: SafeDir, racy: int, most: int | None) -> list[int]:
+        """Read folder by folder, until there are more than `most` nodes; return the files whose mtime is at or after
+        `racy`.
+        """
         recent, pending = list[int](), [(ROOT, "", tuple[Rules, ...]())]
-        while pending:
+        while pending and (most is None or len(self) <= most):
             folder, path, rules = pending.pop()
-            listed = list(self._listed(safe_dir, folder, path))
+            listed = list(self._listed(safe_dir, folder, path, most))
             if folder != ROOT and (kind := reserved.whole_by_content([name for name, _ in listed])):
                 self.whole[folder] = kind
                 self.reserved.append(folder)
@@ -177,15 +193,15 @@ class Scan:
         self.absent[folder] = absent
         return [entry for entry in listed if entry[0] not in absent]
 
-    def _listed(self, safe_dir: SafeDir, folder: int, path: str) -> Iterator[tuple[str, Signature]]:
-        """Yield the names in a folder, in order, each with its signature."""
+    def _listed(self, safe_dir: SafeDir, folder: int, path: str, most: int | None) -> Iterator[tuple[str, Signature]]:
+        """Yield the names in a folder, in order, each with its signature; of a larger folder some `most` + 1 names."""
         try:
             fd = safe_dir.at(path, LISTED)
         except OSError as error:
             self._unread(folder, error)
             return
         try:
-            for name, raw in sorted((_text(raw), raw) for raw in _names(fd)):
+            for name, raw in sorted((_text(raw), raw) for raw in _names(fd, most)):
                 found = Signature.at(fd, raw)
                 if found is not None:
                     yield name, found
@@ -226,8 +242,11 @@ def _absence(path: str, name: str, found: Signature, rules: tuple[Rules, ...]) -
     return "ignored" if ignore_rules.ignored(here, rules) else None
 
 
-def _names(fd: int) -> list[str]:
-    return os.listdir(fd)
+def _names(fd: int, most: int | None) -> list[str]:
+    if most is None:
+        return os.listdir(fd)
+    with os.scandir(fd) as entries:
+        return [entry.name for entry in islice(entries, most + 1)]
 
 
 def _text(raw: str) -> str:

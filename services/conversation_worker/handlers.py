@@ -39,6 +39,7 @@ from services.conversation_worker.turn import (
     commit,
     decisions,
     finish,
+    gathering,
     plan,
     results,
     rollback,
@@ -186,6 +187,7 @@ class Handlers:
         uow = await self.uow(cause)
         try:
             await decide(uow)
+            await gathering.gather_soon(self._context, uow)
         except Unavailable as error:
             if not self._policy_deadline.over(cause.id):
                 raise

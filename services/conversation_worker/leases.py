@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from libs.budgets import Payer
 from libs.budgets.paying import paid_by
 from libs.cache.ports import Delta, Stream
 from libs.changes import Cause, Changeset
-from libs.clients.calls import NotConfigured
-from libs.clients.executor import workspace_facts
-from libs.clients.memory import recall
 from libs.errors import SumaError, Unavailable
-from libs.events import TurnDegraded
 from libs.events.values import StepState, Usage
 from libs.leases.ports import Cancelled, Lease
 from libs.models.ports import InvalidModelOutput, ModelText
 from libs.telemetry.logs import logger
 from services.conversation_worker.domain import event_sizes, memory_window, reasons
 from services.conversation_worker.handlers import Handlers
-from services.conversation_worker.turn import decisions, finish, plan, start, transitions
+from services.conversation_worker.turn import decisions, finish, gathering, start, transitions
 from services.conversation_worker.turn.context import TurnContext
+from services.conversation_worker.turn.gathering import Gathered
 from services.conversation_worker.turn.state import Conversation, Outcome, TurnState
 from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
-
-WITHOUT_MEMORIES = "The memory service does not answer; this turn knows nothing of what was said in other sessions."
 
 log = logger("conversation")
 Written = tuple[str, Usage]
@@ -41,26 +34,15 @@ class TurnLeases:
 
     # The context
 
-    async def gather(self, lease: Lease) -> dict[str, Any]:
+    async def gather(self, lease: Lease) -> Gathered:
         """Return what the planner may know: memories, and facts of the workspace."""
         conversation = await self._store.peek(lease.tenant, Cause.held(lease).session or "", working=lease.id)
         if conversation.turn is None:
-            return {}
-        message = conversation.turn.message
-        memories, facts = await asyncio.gather(
-            self._memories(lease, message.text, message.principal), self._facts(lease, conversation.session.root)
-        )
-        return {"memories": memories, "facts": facts}
+            return Gathered()
+        return await gathering.gather(self._context, lease.tenant, conversation)
 
-    async def gathered(self, lease: Lease, found: dict[str, Any]) -> Changeset:
-        def think(uow: UnitOfWork) -> None:
-            memories, facts = tuple(found.get("memories") or ()), found.get("facts")
-            if found.get("memories", ()) is None:
-                uow.emit(TurnDegraded(turn_id=uow.turn.turn_id, missing="memory", detail=WITHOUT_MEMORIES))
-            task = memory_window.task_of(uow.conversation, self._context.settings, memories=memories, facts=facts)
-            plan.request_plan(uow, task)
-
-        return await self._go_on(lease, Input.CONTEXT_GATHERED, think)
+    async def gathered(self, lease: Lease, found: Gathered) -> Changeset:
+        return await self._go_on(lease, Input.CONTEXT_GATHERED, lambda uow: gathering.think(self._context, uow, found))
 
     # The answer
 
@@ -165,23 +147,6 @@ class TurnLeases:
         uow.take(input, lease.id)
         uow.update_turn(working=None, outcome=over)
         finish.finish_when_idle(self._context, uow)
-
-    async def _memories(self, lease: Lease, text: str, user: str) -> list[str] | None:
-        """Return the memories; None if their service is unavailable, so that the turn goes on without and says so."""
-        try:
-            most = self._context.settings.recall_most
-            return await recall(self._platform, lease.tenant, Cause.held(lease).session, text, user, most)
-        except NotConfigured:
-            return []
-        except SumaError as error:
-            log.warning("going on without memories", error=str(error))
-            return None
-
-    async def _facts(self, lease: Lease, root: str | None) -> dict[str, Any]:
-        if root is None:
-            return {}
-        session, turn = Cause.held(lease).session or "", lease.input["turn_id"]
-        return await workspace_facts(self._platform, lease.tenant, session, root, turn)
 
     async def _show(self, stream: Stream, delta: Delta) -> None:
         try:

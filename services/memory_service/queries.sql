@@ -1,9 +1,3 @@
--- name: any_in_scope(tenant, universe, scope)$
--- Whether the scope has any memory; if not, the query is not embedded.
-select exists (
-    select from memory.memories where tenant_id = :tenant and universe = :universe and scope = :scope
-);
-
 -- name: ranked(tenant, universe, scope, person, embedder, query, words, pool)
 -- The memories of one scope by vector distance and by common words, with their rank in each ranking.
 -- One pass without a join: on a table without statistics, a lookup by id scans all of its tenant's rows.

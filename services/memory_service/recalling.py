@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from libs.search import Embedder
 from libs.search.words import FILLERS, words
 from services.memory_service.domain.ranking import Recalled, best
-from services.memory_service.store import Scope, Store
+from services.memory_service.store import SESSION, Scope, Store
+from services.memory_service.writing import SessionMissing
 
 QUERY_MOST = 4_000
 """Characters of a query that are used."""
@@ -20,19 +21,31 @@ class Recalling:
         self._store, self._embedder = store, embedder
 
     async def recall(self, scope: Scope, query: str, top_k: int) -> Sequence[Recalled]:
-        """Return the best memories, best first. An empty scope returns nothing and embeds nothing.
+        """Return the best memories, best first.
 
         Raises:
             Unavailable: the database or the embedder does not answer.
         """
-        if not await self._store.any(scope):
-            return ()
         text = query[:QUERY_MOST]
         vector = await self._embedder.embed_query(text)
         found = await self._store.ranked(
             scope, vector, words=without_fillers(text), embedder=self._embedder.name, pool=top_k * POOL
         )
         return best(found, top_k)
+
+    async def recall_texts(
+        self, tenant: str, *, session: str | None, user: str, query: str, most: int
+    ) -> Sequence[str]:
+        """Return the best memories of a session as texts, for callers in this process.
+
+        Raises:
+            SessionMissing: no session is named.
+            Unavailable: as `recall`.
+        """
+        if session is None:
+            raise SessionMissing
+        found = await self.recall(Scope(tenant, SESSION, session, user), query, most)
+        return [memory.text for memory in found]
 
 
 def without_fillers(query: str) -> str:

@@ -19,10 +19,12 @@ def build(platform: Platform) -> Service:
     store, embedder = Store(platform.database), platform.embedder
     writing = Writing(platform.policy, embedder)
     handlers = Handlers(writing)
-    context = RouteContext(platform, store, writing, Recalling(store, embedder), settings)
+    recalling = Recalling(store, embedder)
+    context = RouteContext(platform, store, writing, recalling, settings)
     return Service(
         GROUP,
         [Subscription(RememberRequested, handlers.remember), Subscription(FeedbackGiven, handlers.feedback)],
         schema=SCHEMA,
         api=Api(api.build(context)),
+        queries={"recall": recalling.recall_texts},
     )

@@ -38,13 +38,6 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def any(self, scope: Scope) -> bool:
-        async with self._database.read(GROUP, scope.tenant) as connection:
-            found: bool = await queries.any_in_scope(
-                connection, tenant=scope.tenant, universe=scope.universe, scope=scope.within
-            )
-        return found
-
     async def ranked(self, scope: Scope, query: Vector, *, words: str, embedder: str, pool: int) -> Sequence[Found]:
         """Return at most `pool` memories of each ranking."""
         async with self._database.read(GROUP, scope.tenant) as connection:

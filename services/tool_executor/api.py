@@ -26,11 +26,10 @@ from libs.workspace.view import Node
 from services.tool_executor import examples, previews
 from services.tool_executor.history import History, Purge
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
-from services.tool_executor.remote.registry import RemoteTools
 from services.tool_executor.runner import diff_of
 from services.tool_executor.skills.admin import Approval, SkillAdmin, Word
 from services.tool_executor.skills.local import LocalSkills
-from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
+from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 
 NAMES_MOST = PATHS_MOST = 5_000
 """Names of a folder, and paths below it, that a planner is shown; an event has room for about half as many."""
@@ -59,6 +58,15 @@ class ExecutorState:
             self.workspaces.keep(tenant, session, workspace)
         return workspace
 
+    async def facts(self, tenant: str, *, session: str, root: str | None, turn: str | None) -> dict[str, Any]:
+        """Return counts, extensions and top-level names of the turn's staged tree, read anew from disk, and the
+        folder's own skills that are on, by name and description.
+        """
+        workspace = await self.look(tenant, session, root, turn=turn, fresh=True)
+        told = await quickly(workspace.scan, facts_of, workspace.stage)
+        own = await self.local.descriptions(tenant, str(workspace.root))
+        return {**told, **({"skills": own} if own else {})}
+
     async def _folder(self, tenant: str, session: str) -> str | None:
         async with self.platform.database.read(GROUP, tenant) as connection:
             row = await queries.stage(connection, tenant=tenant, session=session)
@@ -86,12 +94,9 @@ async def tenant_of(request: Request, state: Here) -> str:
 Tenant = Annotated[str, Depends(tenant_of)]
 
 
-def build(
-    platform: Platform, workspaces: Workspaces, local: LocalSkills, history: History, remote: RemoteTools
-) -> FastAPI:
+def build(state: ExecutorState) -> FastAPI:
     app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
-    skills, admin = SkillAdmin(platform, local), RemoteAdmin(platform, remote)
-    app.state.executor = ExecutorState(platform, workspaces, local, skills, history, admin)
+    app.state.executor = state
     problem_details.install(app)
     app.router.routes.extend(_routes())
     return app
@@ -125,13 +130,8 @@ def _routes() -> Sequence[BaseRoute]:
 async def facts(
     tenant: Tenant, state: Here, session: str, root: str | None = None, turn: str | None = None
 ) -> dict[str, Any]:
-    """Return counts, extensions and top-level names of the turn's staged tree, read anew from disk, and the folder's
-    own skills that are on, by name and description.
-    """
-    workspace = await state.look(tenant, session, root, turn=turn, fresh=True)
-    told = await asyncio.to_thread(facts_of, workspace.stage)
-    own = await state.local.descriptions(tenant, str(workspace.root))
-    return {**told, **({"skills": own} if own else {})}
+    """Return what a planner may know of the turn's staged tree."""
+    return await state.facts(tenant, session=session, root=root, turn=turn)
 
 
 async def graph(tenant: Tenant, state: Here, session: str, root: str | None = None) -> dict[str, Any]:

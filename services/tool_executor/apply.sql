@@ -3,14 +3,18 @@ create or replace function executor.apply(changes jsonb) returns int[] language 
 declare
     done int[] := '{}'; part int[];
 begin
-    -- call.open: the intent, before anything happens. A call that is known already is a conflict.
+    -- call.open: the intent, before anything happens. A call that is known already is a conflict, and so is one of a cancelled
+    -- turn where the row says so: the handler then looks which it is.
     if changes ? 'call.open' then
         with c as (
             select * from jsonb_to_recordset(changes -> 'call.open')
-                as c(i int, tenant_id text, call_id text, session_id text, turn_id text, step_id text, tool text, state text, args jsonb, outcome jsonb)
+                as c(i int, tenant_id text, call_id text, session_id text, turn_id text, step_id text, tool text, state text, args jsonb, outcome jsonb,
+                     unless_cancelled boolean)
         ), put as (
             insert into executor.tool_calls (tenant_id, call_id, session_id, turn_id, step_id, tool, state, args, outcome)
             select c.tenant_id, c.call_id, c.session_id, c.turn_id, c.step_id, c.tool, c.state, c.args, c.outcome from c
+            where c.unless_cancelled is not true
+                or not exists (select from executor.cancelled_turns x where x.tenant_id = c.tenant_id and x.turn_id = c.turn_id)
             order by c.tenant_id, c.call_id on conflict do nothing returning tenant_id, call_id
         )
         select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, call_id);

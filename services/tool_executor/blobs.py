@@ -45,7 +45,7 @@ class StageBlobs:
 
     async def fill(self, tenant: str, stage: Stage) -> None:
         """Fetch what the stage needs and its shelf lacks. Raises `BlobMissing`, `Unavailable`."""
-        for blob in await asyncio.to_thread(_lacking, stage):
+        for blob in await asyncio.to_thread(_lacking, stage) if stage.contents else ():
             await self._fetched(tenant, stage.shelf, blob)
 
     async def _fetched(self, tenant: str, shelf: BlobCache, blob: Blob) -> None:

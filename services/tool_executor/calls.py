@@ -9,6 +9,7 @@ from libs.events import ActionRecorded, ToolFailed, ToolRequested, ToolStarted
 from libs.leases.ports import Lease
 from libs.policy.ports import Decision
 from services.tool_executor.rows import CallClosed, CallOpened
+from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 
 TEXT_MOST = 2000
 
@@ -28,6 +29,7 @@ def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, 
         state=state,
         args=request.args,
         outcome=outcome,
+        unless_cancelled=state == "running" and request.tool not in WORKSPACE_TOOLS,
     )
     return Changeset(cause).put(row)
 

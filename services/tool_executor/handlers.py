@@ -5,7 +5,6 @@ Each may run twice: a request that is known already runs nothing, and an outcome
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -72,11 +71,9 @@ class Handlers:
 
     async def requested(self, cause: Cause, event: Envelope[ToolRequested]) -> Changeset:
         request = event.data
-        known = await self._known(cause, request)
-        if known["call"]:
-            return Changeset(cause).emit(calls.recorded(request, "decision", "stale"))
-        if known["cancelled"] and request.tool not in WORKSPACE_TOOLS:
-            return _cancelled_before(cause, request)
+        # A known call, and one of a cancelled turn, conflict when they are opened: only then is it worth a look.
+        if cause.again and (stale := await self._stale(cause, request)) is not None:
+            return stale
         now = self._platform.clock.now()
         try:
             passed = await self._chain.check(cause, request, now)
@@ -170,12 +167,15 @@ class Handlers:
         )
         return Changeset(cause).put(row).emit(recorded, failed)
 
-    async def _known(self, cause: Cause, request: ToolRequested) -> Mapping[str, bool]:
+    async def _stale(self, cause: Cause, request: ToolRequested) -> Changeset | None:
+        """Return the answer to a call that is known, or whose turn was cancelled before it arrived."""
         async with self._platform.database.read(GROUP, cause.tenant) as connection:
-            found: Mapping[str, bool] = await queries.known(
-                connection, tenant=cause.tenant, call=request.call_id, turn=request.turn_id
-            )
-        return found
+            known = await queries.known(connection, tenant=cause.tenant, call=request.call_id, turn=request.turn_id)
+        if known["call"]:
+            return Changeset(cause).emit(calls.recorded(request, "decision", "stale"))
+        if known["cancelled"] and request.tool not in WORKSPACE_TOOLS:
+            return _cancelled_before(cause, request)
+        return None
 
     def _begin(self, cause: Cause, request: ToolRequested, passed: Passed) -> Changeset:
         return (

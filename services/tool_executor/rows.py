@@ -14,7 +14,7 @@ SCHEMA = "executor"
 
 @dataclass(frozen=True, slots=True)
 class CallOpened(Row):
-    """A call, before anything happens; a known one conflicts."""
+    """A call, before anything happens; a known one conflicts, and so does one of a cancelled turn where it says so."""
 
     into: ClassVar = (SCHEMA, "call.open")
 
@@ -26,6 +26,7 @@ class CallOpened(Row):
     state: str
     args: Args
     outcome: Mapping[str, Any] | None = None
+    unless_cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,10 @@ class CallRunner:
     async def _primitive(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         tool = as_planned(self._platform.skills.tool(request.tool), request)
         args = {**tool.defaults(), **await expanded(self._platform.objects, lease.tenant, request.args)}
-        workspace = await self._workspaces.take(lease.tenant, session, request.root, turn=request.turn_id)
+        unstaged = request.unstaged and not tool.mutates
+        workspace = await self._workspaces.take(
+            lease.tenant, session, request.root, turn=request.turn_id, unstaged=unstaged
+        )
         if tool.primitive is Primitive.RETRIEVAL:
             return await self._search(lease, session, workspace, args)
         await self._workspaces.fill(lease.tenant, workspace)

@@ -15,10 +15,12 @@ from services.tool_executor.content import Contents
 from services.tool_executor.effects.calls import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
+from services.tool_executor.remote.admin import RemoteAdmin
 from services.tool_executor.remote.mcp_server import McpServer
 from services.tool_executor.remote.registry import RemoteTools
 from services.tool_executor.runner import CallRunner, fence_of
 from services.tool_executor.settings import Settings
+from services.tool_executor.skills.admin import SkillAdmin
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, SCHEMA, Workspaces
 
@@ -40,6 +42,9 @@ def build(platform: Platform) -> Service:
     effects = Effects(platform, settings, outside)
     on = Handlers(platform, workspaces, work, effects, history, settings, outside)
     room, each, tries = settings.effects_at_once, settings.effects_at_once_per_tenant, settings.effect_attempts
+    state = api.ExecutorState(
+        platform, workspaces, local, SkillAdmin(platform, local), history, RemoteAdmin(platform, remote)
+    )
     return Service(
         GROUP,
         [
@@ -53,7 +58,8 @@ def build(platform: Platform) -> Service:
             Kind(SETTLE, effects.settle, effects.settled, effects.unsettled, room, each, tries),
         ],
         schema=SCHEMA,
-        api=Api(api.build(platform, workspaces, local, history, remote)),
+        api=Api(api.build(state)),
+        queries={"facts": state.facts},
         tasks=[remote.watch] if remote.servers else [],
     )
 

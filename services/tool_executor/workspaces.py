@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from weakref import WeakValueDictionary
 
 import aiosql
@@ -51,6 +51,11 @@ _ROOTS = TypeAdapter(list[Annotated[Root, BeforeValidator(Root.of)]])
 LOOK_SECONDS = 2.0
 """How long a root that was found in order is taken for one."""
 LOOKED_MOST = 1_000
+SMALL_NODES, SCAN_SECONDS = 300, 0.015
+"""Nodes of a tree that is scanned and described in about a millisecond, if the last scan of its folder was as quick.
+
+A scan in a thread may have waited 10 ms for a file that had just changed.
+"""
 OPEN_BYTES = 64 << 10
 """What an open workspace takes at least."""
 
@@ -58,6 +63,18 @@ Hold = Callable[[Path], AbstractContextManager[None]]
 
 log = logger("executor")
 queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
+
+
+T = TypeVar("T")
+
+
+async def quickly(scan: Scan | None, work: Callable[..., T], *arguments: Any) -> T:
+    """Return the result of work on a tree: on the event loop if the tree is small (below a millisecond), else in a
+    thread.
+    """
+    if scan is not None and len(scan) <= SMALL_NODES:
+        return work(*arguments)
+    return await asyncio.to_thread(work, *arguments)
 
 
 class NoWorkspace(Rejected):
@@ -139,6 +156,8 @@ class Workspaces:
         self.kept = Kept(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
         self._scans: WeakValueDictionary[Path, Scan] = WeakValueDictionary()
         """The newest scan of each folder that is in use; sessions of a folder share it while the folder is the same."""
+        self._scan_seconds: dict[Path, float] = {}
+        """How long the last scan of a folder took in a thread."""
         self._locks: dict[tuple[str, str], tuple[asyncio.Lock, int]] = {}
         """By session: the lock, and how many hold it or wait for it."""
         self._recovered: set[Path] = set()
@@ -164,9 +183,19 @@ class Workspaces:
                 self._locks[key] = lock, users - 1
 
     async def take(
-        self, tenant: str, session: str, root: str | None, *, turn: str | None = None, fresh: bool = False
+        self,
+        tenant: str,
+        session: str,
+        root: str | None,
+        *,
+        turn: str | None = None,
+        fresh: bool = False,
+        unstaged: bool = False,
     ) -> Workspace:
         """Return the session's workspace as in Postgres and on disk, with the stage of `turn` or of the last turn.
+
+        `unstaged` says that nothing has been staged in `turn` and that the caller stages nothing: a young copy of this
+        turn then needs no look at Postgres.
 
         Raises:
             NoWorkspace, BadRoot: there is no folder, or it may not be one.
@@ -176,9 +205,11 @@ class Workspaces:
         shelf = kept.stage.shelf if kept else self._shelves.shelf()
         if kept is None or fresh:
             return await self._open(tenant, session, folder, turn=turn, shelf=shelf)
+        if unstaged and turn is not None and self._is_young(kept, folder, turn):
+            return kept
         async with self._database.read(GROUP, tenant) as connection:
             head = await queries.stage_head(connection, tenant=tenant, session=session)
-        if self._holds(kept, folder, head, turn):
+        if self._is_young(kept, folder, turn) and kept.revision == (head["revision"] if head else 0):
             return kept
         return await self._open(tenant, session, folder, turn=turn, shelf=shelf)
 
@@ -250,10 +281,10 @@ class Workspaces:
         added = json.loads(listed.read_text("utf-8")) if listed.exists() else []
         return [*self._settings.roots, *_ROOTS.validate_python(added), Root(self.examples(tenant), tenant)]
 
-    def _holds(self, kept: Workspace, folder: Path, head: Any, turn: str | None) -> bool:
+    def _is_young(self, kept: Workspace, folder: Path, turn: str | None) -> bool:
+        """Return whether a copy is of this folder and turn, and was read from the disk a moment ago."""
         young = time.monotonic() - kept.read_at <= self._settings.rescan_seconds
-        ours = turn in (None, kept.turn)
-        return young and ours and kept.root == folder and kept.revision == (head["revision"] if head else 0)
+        return young and turn in (None, kept.turn) and kept.root == folder
 
     async def _open(self, tenant: str, session: str, folder: Path, *, turn: str | None, shelf: BlobCache) -> Workspace:
         async with self._database.read(GROUP, tenant) as connection:
@@ -264,8 +295,17 @@ class Workspaces:
             await self.settle(folder)
             self._recovered.add(folder)
             await self.on_open(tenant, folder)
-        stage = await asyncio.to_thread(self._replayed, folder, logged, shelf)
+        stage = None if logged else self._unstaged_at_once(folder, shelf)
+        if stage is None:
+            stage = await asyncio.to_thread(self._replayed, folder, logged, shelf)
         return Workspace(folder, stage, row["revision"] if row else 0, whose)
+
+    def _unstaged_at_once(self, folder: Path, shelf: BlobCache) -> Stage | None:
+        """Return an empty stage without a thread; None if the folder is large, or slow to read."""
+        if not shelf.untouched or self._scan_seconds.get(folder, float("inf")) > SCAN_SECONDS:
+            return None
+        found = Scan.small(folder, SMALL_NODES)
+        return Stage(Tree(self._shared(folder, found)), shelf) if found is not None else None
 
     def _replayed(self, folder: Path, logged: list[Any], shelf: BlobCache) -> Stage:
         tree, operations = Tree(self._scanned(folder)), [Operation.model_validate(operation) for operation in logged]
@@ -274,8 +314,17 @@ class Workspaces:
         return stage
 
     def _scanned(self, folder: Path) -> Scan:
-        """Scan the folder, or reuse another session's scan if the folder is unchanged."""
-        found, known = Scan.of(folder), self._scans.get(folder)
+        """Scan the folder, and note how long it takes."""
+        began = time.monotonic()
+        found = Scan.of(folder)
+        self._scan_seconds[folder] = time.monotonic() - began if len(found) <= SMALL_NODES else float("inf")
+        if len(self._scan_seconds) > LOOKED_MOST:
+            self._scan_seconds.pop(next(iter(self._scan_seconds)), None)
+        return self._shared(folder, found)
+
+    def _shared(self, folder: Path, found: Scan) -> Scan:
+        """Return the scan, or another session's of the folder if both found the same."""
+        known = self._scans.get(folder)
         if known is not None and known.same(found):
             return known
         self._scans[folder] = found

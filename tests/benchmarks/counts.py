@@ -34,18 +34,18 @@ COMMIT = "select bus.commit($1)"
 PYDANTIC = ("__init__", "model_validate", "model_validate_json", "model_copy", "model_dump", "model_dump_json")
 
 BOUNDS: Mapping[str, float] = {
-    "commits": 22,
-    "changesets": 30,
-    "document bytes": 64_000,
-    "read transactions": 9,
-    "read round trips": 9,
+    "commits": 18,
+    "changesets": 29,
+    "document bytes": 61_500,
+    "read transactions": 5,
+    "read round trips": 5,
     "events": 26,
     "events of audit": 11,
-    "WAL bytes": 130_000,
-    "spans": 31,
-    "thread hops": 9,
-    "pydantic calls": 180,
-    "internal HTTP calls": 2,
+    "WAL bytes": 125_000,
+    "spans": 29,
+    "thread hops": 1.5,
+    "pydantic calls": 165,
+    "internal HTTP calls": 0,
 }
 """The most that one turn may need of each. A change that needs less lowers its bound.
 

@@ -137,5 +137,5 @@ async def test_only_planners_without_the_executor_follow_its_remote_tools(
     monkeypatch.setenv("SUMA_TOOL_EXECUTOR__MCP_SERVERS", '{"tickets": {"url": "https://mcp.example.org/mcp"}}')
     chosen, servers = settings.everything(), wiring.Servers(Dsns("", "", ""), "redis://127.0.0.1:9")
     ports = await wiring.ports(chosen, [name])
-    async with wiring.platform(chosen, servers, ports, "m", {}, {name: {}}, leaving=Shutdown()) as platform:
+    async with wiring.platform(chosen, servers, ports, "m", wiring.Local(), {name: {}}, leaving=Shutdown()) as platform:
         assert (platform.catalogue.remote is not None) is follows

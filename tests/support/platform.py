@@ -378,6 +378,7 @@ async def build_platform(
     root.mkdir(exist_ok=True)
     data.mkdir(exist_ok=True, mode=0o700)
     apps: dict[str, Any] = {}
+    near: dict[str, Any] = {}
     chosen, others = settings or {}, ports.pop("clients_of", {})
     given: dict[str, Any] = {
         "keys": FileKeys(data / "keys"),
@@ -390,10 +391,12 @@ async def build_platform(
         "data_dir": data,
         "settings": {**chosen, "tool_executor": {"roots": [root], **chosen.get("tool_executor", {})}},
         "clients": {**{name: _client(apps, name) for name in catalog.NAMES}, **others},
+        "near": near,
     }
     async with infrastructure.platform(where, **{**given, **ports}) as platform:
         services = [catalog.entry(name).build(platform) for name in names]
         apps.update({s.name: s.api.app for s in services if s.api is not None})
+        near.update({s.name: s.queries for s in services if s.queries and s.name not in others})
         yield platform, services
 
 

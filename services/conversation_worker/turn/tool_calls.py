@@ -84,6 +84,7 @@ def build_request(
         hitl=asker.hitl,
         allowed=context.settings.tools,
         approval_id=approval_id,
+        unstaged=not uow.turn.dirty,
         grant="",
     )
 

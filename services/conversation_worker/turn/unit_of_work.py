@@ -227,6 +227,17 @@ class UnitOfWork:
     def start(self, *starts: NewLease) -> None:
         self._changeset = self._changeset.start(*starts)
 
+    @property
+    def starts(self) -> tuple[NewLease, ...]:
+        """The leases that this handling starts."""
+        return self._changeset.starts
+
+    def withdraw(self, start: NewLease) -> None:
+        """Do not start this lease after all."""
+        self._changeset = replace(
+            self._changeset, starts=tuple(kept for kept in self._changeset.starts if kept is not start)
+        )
+
     def end(self, *ids: str) -> None:
         self._changeset = self._changeset.end(*ids)
 

@@ -100,7 +100,7 @@ async def write(
     Raises:
         Reused: the key belongs to another request.
         Rejected: `decide` refused.
-        Unavailable: retry.
+        Unavailable: retry; also while Postgres is away.
     """
     for _ in range(DECIDE_MOST):
         found = await earlier(here, caller, once)
@@ -108,7 +108,8 @@ async def write(
             return found
         decided = await decide()
         try:
-            await here.platform.writer.apply(decided.changeset + _receipt_change(here, caller, once, decided))
+            changeset = decided.changeset + _receipt_change(here, caller, once, decided)
+            await here.platform.writer.apply(changeset, waits=False)
         except Conflict:
             continue
         return decided.receipt

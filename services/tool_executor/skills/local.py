@@ -9,6 +9,7 @@ are the same for every folder, and code needs a sandbox.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,8 @@ class LocalSkills:
     async def found(self, tenant: str, root: str) -> tuple[Local, ...]:
         """Return every skill of the folder, read anew. Raises `BadRoot` for a folder that may not be worked in."""
         folder = self.folder(tenant, root)
+        if not _has_own(folder):
+            return ()
         async with self._platform.database.read(GROUP, tenant) as connection:
             rows = queries.skill_approvals(connection, tenant=tenant, root=str(folder))
             approved = {row["name"]: row["digest"] async for row in rows}
@@ -109,6 +112,10 @@ class LocalSkills:
         if local.skill.digest != digest:
             raise SkillChanged(f"{name} has changed since it was looked at: look again")
         return self.folder(tenant, root)
+
+
+def _has_own(root: Path) -> bool:
+    return os.path.lexists(root / FOLDER)
 
 
 def _found(root: Path, skills: Skills, approved: Mapping[str, str]) -> tuple[Local, ...]:

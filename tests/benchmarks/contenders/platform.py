@@ -177,14 +177,14 @@ async def running(
         root.mkdir()
         for n in range(3):
             (root / f"file-{n}.txt").write_text("hello")
-        key, apps = keys.mint("local", "owner", scopes=["*"])[0], dict[str, Any]()
+        key, apps, near = keys.mint("local", "owner", scopes=["*"])[0], dict[str, Any](), dict[str, Any]()
         async with Redis(data) as redis, connect(redis.url) as client:
             ports = await _ports(data, root, key)
             ports["deltas"] = RedisDeltas(client)
             ports["clients"] = {name: partial(_client, apps, name, observe) for name in catalog.NAMES}
-            async with infrastructure.platform(where, sizes=Sizes(), **ports) as made:
+            async with infrastructure.platform(where, sizes=Sizes(), near=near, **ports) as made:
                 platform = carried(made, bootstrap)
-                async with _hosted(platform, apps):
+                async with _hosted(platform, apps, near):
                     yield Client(apps["gateway"], key, root), platform
     end()
 
@@ -205,10 +205,11 @@ async def _ports(data: Path, root: Path, key: str) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _hosted(platform: Platform, apps: dict[str, Any]) -> AsyncIterator[None]:
-    """Run the services until the block ends; `apps` receives their HTTP applications."""
+async def _hosted(platform: Platform, apps: dict[str, Any], near: dict[str, Any]) -> AsyncIterator[None]:
+    """Run the services until the block ends; `apps` receives their HTTP applications, `near` their queries."""
     services = [timed(entry.build(platform)) for entry in catalog.SERVICES]
     apps.update({service.name: service.api.app for service in services if service.api is not None})
+    near.update({service.name: service.queries for service in services if service.queries})
     await prepare(platform, services)
     async with host(platform, services) as hosted:
         while hosted.problems():

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.changes.writer import WAITING_MOST, Applied, BadChangeset, Overloaded, Stale
+from libs.changes.writer import WAITING_MOST, Applied, BadChangeset, Overloaded, Stale, Writer
+from libs.clock import SystemClock
+from libs.database import Database, DatabaseDown, Dsns
 from libs.events import MessageReceived
 from libs.leases.ports import Lease, NewLease
 from tests.libs.changes.conftest import Bench, Outcome, request
@@ -232,3 +234,13 @@ async def test_a_callback_that_fails_harms_nobody(bench: Bench) -> None:
 def test_a_change_cannot_use_the_writers_own_numbers() -> None:
     with pytest.raises(ValueError, match="numbers"):
         request().change("echo", "noted", n=1)
+
+
+async def test_a_changeset_that_does_not_wait_fails_without_a_server() -> None:
+    nowhere = "postgresql://suma_app@/x?host=/nowhere"
+    writer = Writer(Database(Dsns(nowhere, nowhere, nowhere)), SystemClock(), "alone")
+    writing = asyncio.ensure_future(writer.run())
+    for _ in range(2):
+        with pytest.raises(DatabaseDown):
+            await writer.apply(started(ids.new()), waits=False)
+    writing.cancel()

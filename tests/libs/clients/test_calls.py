@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from libs.clients.calls import ServiceDown, call
+from libs.clients.calls import Query, ServiceDown, call
 from libs.clock import Clock, SystemClock
 from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavailable
 from libs.identity import BadToken, internal
@@ -26,6 +26,7 @@ class Caller:
     clients: Mapping[str, Callable[[], httpx.AsyncClient]]
     clock: Clock = field(default_factory=SystemClock)
     guarded_calls: GuardedCalls = field(default_factory=GuardedCalls)
+    near: Mapping[str, Mapping[str, Query]] = field(default_factory=dict)
 
 
 def calling(place: Path, answer: Answer) -> Caller:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from libs.events.tools import ToolRequested
-from libs.identity.grants import BadGrant, GrantClaims, digest_of, issue, verify
+from libs.identity.grants import HINTS, BadGrant, GrantClaims, digest_of, issue, verify
 from libs.identity.internal import InternalClaims
 from libs.identity.tokens import seal
 from libs.keys import Keys
@@ -36,7 +36,7 @@ PLAIN = ToolRequested(
     approval_id="approval-1",
     grant="",
 )
-FIELDS = sorted(set(ToolRequested.model_fields) - {"grant"})
+FIELDS = sorted(set(ToolRequested.model_fields) - {"grant", *HINTS})
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 json_values = st.recursive(

@@ -1,0 +1,96 @@
+"""What the planner may know: memories of the session, and facts of its folder.
+
+Other services know both. Where they run in this process, a message is handled together with its context, if the answers
+come soon; otherwise a lease waits for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from libs.clients import executor, memory
+from libs.clients.calls import NotConfigured, is_near
+from libs.errors import SumaError
+from libs.events import TurnDegraded
+from libs.telemetry.logs import logger
+from services.conversation_worker.domain import memory_window
+from services.conversation_worker.turn import plan
+from services.conversation_worker.turn.context import CONTEXT, TurnContext
+from services.conversation_worker.turn.state import Conversation
+from services.conversation_worker.turn.transitions import Input
+from services.conversation_worker.turn.unit_of_work import UnitOfWork
+
+WITHOUT_MEMORIES = "The memory service does not answer; this turn knows nothing of what was said in other sessions."
+SOON_SECONDS = 0.25
+"""How long the handling of a message waits for its context. It reads the database a few times and a small folder."""
+
+log = logger("conversation")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """`memories` is None if their service is unavailable."""
+
+    memories: list[str] | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+async def gather(context: TurnContext, tenant: str, conversation: Conversation) -> Gathered:
+    """Return the context of the turn under way.
+
+    Raises:
+        SumaError: the folder's facts are unavailable.
+    """
+    memories, facts = await asyncio.gather(
+        _memories(context, tenant, conversation), _facts(context, tenant, conversation)
+    )
+    return Gathered(memories, facts)
+
+
+async def gather_soon(context: TurnContext, uow: UnitOfWork) -> None:
+    """Gather the context now if the turn waits for it and it is near; otherwise leave it to the lease."""
+    waiting = next((start for start in uow.starts if start.kind == CONTEXT), None)
+    if waiting is None or not all(is_near(context.platform, name) for name in (memory.SERVICE, executor.SERVICE)):
+        return
+    try:
+        async with asyncio.timeout(SOON_SECONDS):
+            found = await gather(context, uow.cause.tenant, uow.conversation)
+    except (TimeoutError, SumaError) as error:
+        log.info("left the context to a lease", error=type(error).__name__)
+        return
+    uow.withdraw(waiting)
+    uow.take(Input.CONTEXT_GATHERED, waiting.id)
+    think(context, uow, found)
+
+
+def think(context: TurnContext, uow: UnitOfWork, found: Gathered) -> None:
+    """Ask for a plan, with this context."""
+    if found.memories is None:
+        uow.emit(TurnDegraded(turn_id=uow.turn.turn_id, missing="memory", detail=WITHOUT_MEMORIES))
+    memories = tuple(found.memories or ())
+    task = memory_window.task_of(uow.conversation, context.settings, memories=memories, facts=found.facts)
+    plan.request_plan(uow, task)
+
+
+async def _memories(context: TurnContext, tenant: str, conversation: Conversation) -> list[str] | None:
+    """Return the memories; None if their service is unavailable, so that the turn goes on without and says so."""
+    assert conversation.turn is not None
+    message, session = conversation.turn.message, conversation.session.session_id
+    try:
+        most = context.settings.recall_most
+        return await memory.recall(context.platform, tenant, session, message.text, message.principal, most)
+    except NotConfigured:
+        return []
+    except SumaError as error:
+        log.warning("going on without memories", error=str(error))
+        return None
+
+
+async def _facts(context: TurnContext, tenant: str, conversation: Conversation) -> dict[str, Any]:
+    assert conversation.turn is not None
+    session, turn = conversation.session, conversation.turn
+    if session.root is None:
+        return {}
+    return await executor.workspace_facts(context.platform, tenant, session.session_id, session.root, turn.turn_id)
