@@ -7,6 +7,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,13 +73,18 @@ async def cut_off(context: BrowserContext) -> None:
     await _instead(lambda route: route.abort("connectionrefused"))(context)
 
 
-def answering(path: str, body: Any) -> Change:
-    """Answer reads of one address with this."""
+def answering(answers: Mapping[str, Any]) -> Change:
+    """Answer reads of these addresses with these bodies."""
 
     async def change(context: BrowserContext) -> None:
-        await context.route(f"**{path}?*", lambda route: route.fulfill(json=body))
+        for path, body in answers.items():
+            await context.route(f"**{path}*", partial(_fulfil, body))
 
     return change
+
+
+async def _fulfil(body: Any, route: Route) -> None:
+    await route.fulfill(json=body)
 
 
 def _instead(answer: Callable[[Route], Awaitable[None]]) -> Change:

@@ -6,6 +6,7 @@ import { Button, Page } from "@/components/ui";
 import { BUS, BusSection, LeaseSection, REQUEUE, WaitingSection } from "@/operations/bus";
 import { HealthSection } from "@/operations/health";
 import { LastHour } from "@/operations/last-hour";
+import { TOOL_SERVERS, ToolServerSection } from "@/operations/tool-servers";
 
 const METRICS = ["metrics"];
 
@@ -15,7 +16,7 @@ export default function Operations() {
   // Each read is recorded in the audit log, so only the health is polled.
   const bus = useQuery({ queryKey: BUS, queryFn: () => data(api.GET("/v1/admin/bus")), staleTime: Infinity });
   const metrics = useQuery({ queryKey: METRICS, queryFn: () => data(api.GET("/v1/admin/metrics")), staleTime: Infinity });
-  const refresh = () => { for (const queryKey of [BUS, METRICS, REQUEUE, ["health"]]) void client.invalidateQueries({ queryKey }); };
+  const refresh = () => { for (const queryKey of [BUS, METRICS, REQUEUE, TOOL_SERVERS, ["health"]]) void client.invalidateQueries({ queryKey }); };
   const grafana = metrics.data?.grafana_url;
   return (
     <Page
@@ -42,6 +43,7 @@ export default function Operations() {
           <BusSection query={bus} />
           <LeaseSection query={bus} />
         </div>
+        <ToolServerSection />
       </div>
     </Page>
   );
