@@ -178,7 +178,7 @@ class DiffEntry(Value):
 
 
 class Diff(Value):
-    """The net change of a stage. `entries` holds at most 200 of `count`; GET …/diff returns all."""
+    """The net change of a stage. `entries` holds at most 200 of `count`; GET …/diff returns up to 20,000."""
 
     version: int
     count: int

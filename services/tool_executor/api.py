@@ -26,7 +26,7 @@ from libs.workspace.view import Node
 from services.tool_executor import examples, previews
 from services.tool_executor.history import History, Purge
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
-from services.tool_executor.runner import diff_of
+from services.tool_executor.runner import whole_diff_of
 from services.tool_executor.skills.admin import Approval, SkillAdmin, Word
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
@@ -143,9 +143,9 @@ async def graph(tenant: Tenant, state: Here, session: str, root: str | None = No
 
 
 async def diff(tenant: Tenant, state: Here, session: str, root: str | None = None) -> dict[str, Any]:
-    """Return what a commit would change now."""
+    """Return what a commit would change now, with up to 20,000 entries."""
     workspace = await state.look(tenant, session, root)
-    net = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
+    net = await asyncio.to_thread(whole_diff_of, workspace.stage, workspace.revision, NODES_MOST)
     return net.model_dump(mode="json")
 
 

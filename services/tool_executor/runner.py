@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from libs.runtime.platform import Platform
 from libs.skills import USE, Categories, Primitive, use
 from libs.workspace.commit import Committed, commit, committed, outcome
 from libs.workspace.diff import Diff as NetDiff
+from libs.workspace.diff import Entry
 from libs.workspace.errors import CommitConflict, HistoryGone, NoSpace, NoSuchCommit, Unfinished
 from libs.workspace.history import Pruned
 from libs.workspace.lock import lock, seize
@@ -370,8 +371,18 @@ def diff_of(stage: Stage, revision: int) -> Diff:
     return shown(stage.diff(), revision)
 
 
+def whole_diff_of(stage: Stage, revision: int, most: int) -> Diff:
+    """Return the stage's net change with up to this many entries, for an answer that is no event."""
+    net = stage.diff()
+    return _counted(net, revision, map(_entry, net.entries[:most]))
+
+
 def shown(net: NetDiff, revision: int) -> Diff:
     """Return the counts of all entries, and as many entries as an event can carry."""
+    return _counted(net, revision, _carried(net))
+
+
+def _counted(net: NetDiff, revision: int, entries: Iterable[DiffEntry]) -> Diff:
     return Diff(
         version=revision,
         count=len(net),
@@ -380,26 +391,29 @@ def shown(net: NetDiff, revision: int) -> Diff:
         deleted=net.deleted,
         moved=net.moved,
         bytes_freed=net.bytes_freed,
-        entries=tuple(_entries(net)),
+        entries=tuple(entries),
     )
 
 
-def _entries(net: NetDiff) -> Iterator[DiffEntry]:
+def _carried(net: NetDiff) -> Iterator[DiffEntry]:
     left = event_sizes.DIFF_BYTES
-    for found in net.entries[:ENTRIES_MOST]:
-        entry = DiffEntry(
-            change=found.change,
-            path=found.path,
-            source=found.source,
-            kind=found.kind,
-            size=found.size,
-            reason=found.reason,
-            files=found.files,
-        )
+    for entry in map(_entry, net.entries[:ENTRIES_MOST]):
         left -= len(entry.model_dump_json())
         if left < 0:
             return
         yield entry
+
+
+def _entry(found: Entry) -> DiffEntry:
+    return DiffEntry(
+        change=found.change,
+        path=found.path,
+        source=found.source,
+        kind=found.kind,
+        size=found.size,
+        reason=found.reason,
+        files=found.files,
+    )
 
 
 def _removed(history: Pruned) -> Iterator[str]:

@@ -58,7 +58,7 @@ async def graph(here: Here, who: CanReadFiles, session_id: SessionId) -> Respons
 
 @router.get("/v1/sessions/{session_id}/diff", response_model=Diff, responses=VIEWS, tags=["workspace"])
 async def diff(here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
-    """Return the whole diff of the stage."""
+    """Return the diff of the stage, with up to 20,000 of its entries."""
     return await view(here, who, session_id, "diff")
 
 
