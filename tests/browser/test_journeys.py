@@ -69,6 +69,19 @@ async def test_excluded_file_stays_and_undo_restores_every_byte(person: Visitor,
     assert contents(folder) == before
 
 
+async def test_the_last_of_many_changes_can_be_excluded(person: Visitor, live: Live) -> None:
+    folder = live.folder("many", {f"n{number:03}.txt": str(number) for number in range(250)})
+    page = await person.open("/chat")
+    await ask(page, "sort by type", folder)
+    await expect(page.get_by_text("And 51 further changes.")).to_be_visible()
+    await page.get_by_role("link", name="See and exclude all").click()
+    await page.get_by_role("region", name="Proposed changes").press("End")
+    await page.get_by_label("Include Documents/n249.txt").uncheck()
+    await page.get_by_role("button", name="Commit without 1 item").click()
+    await expect(page.get_by_text("No changes are proposed")).to_be_visible()
+    assert contents(folder).keys() == {"n249.txt", *(f"Documents/n{number:03}.txt" for number in range(249))}
+
+
 async def test_attached_file_is_saved_into_the_folder(person: Visitor, live: Live) -> None:
     folder = live.folder("attaching", {"a.txt": "a"})
     page = await person.open("/chat")

@@ -11,6 +11,7 @@ import { count } from "@/lib/format";
 import { ofOutcome } from "@/session/says";
 
 export interface Ask {
+  session: string;
   approvalId: string;
   kind: string;
   digest: string;
@@ -136,7 +137,7 @@ function AnswerForm({ ask }: { ask: Ask }) {
       {diff && ask.kind === "commit" ? (
         <>
           <DiffSummary diff={diff} />
-          <DiffList diff={diff} exclusion={exclusion} />
+          <DiffList diff={diff} exclusion={exclusion} session={ask.session} />
         </>
       ) : (
         <Items items={itemsOf(ask)} exclusion={exclusion} />

@@ -40,7 +40,7 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
         <QuestionCard key={at} session={session} question={question} open={!ended && question.reply === null} />
       ))}
       {turn.approvals.map((approval) => (
-        <ApprovalCard key={approval.asked.approval_id} ask={askOf(approval, ended)} />
+        <ApprovalCard key={approval.asked.approval_id} ask={askOf(session, approval, ended)} />
       ))}
       {turn.changes.map((change, at) => (
         <ChangeCard key={at} session={session} change={change} undone={change.change === "committed" && change.commit_id ? undone.has(change.commit_id) : false} />
@@ -59,10 +59,11 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
   );
 });
 
-export function askOf({ asked, askedAt, closed }: ApprovalView, ended: boolean): Ask {
+function askOf(session: string, { asked, askedAt, closed }: ApprovalView, ended: boolean): Ask {
   // A question about an effect stays open when its turn has ended.
   const over = closed === null && ended && asked.kind !== "effect";
   return {
+    session,
     approvalId: asked.approval_id,
     kind: asked.kind,
     digest: asked.digest,

@@ -1,4 +1,5 @@
 // The files that a change touches, as a list of paths; each may be left out where the change waits for approval.
+import { Link } from "@tanstack/react-router";
 import { ArrowRight, FilePlus2, FileX2, PencilLine } from "lucide-react";
 import type { Diff, DiffEntry } from "@/api/generated/events";
 import { bytes, count } from "@/lib/format";
@@ -69,8 +70,16 @@ export function DiffRow({ entry, exclusion }: { entry: DiffEntry; exclusion?: Ex
 
 const FEW = 8;
 
+interface DiffListProps {
+  diff: Diff;
+  exclusion?: Exclusion | undefined;
+  all?: boolean;
+  /** The session whose workspace still has these changes, and so all of them. */
+  session?: string | undefined;
+}
+
 /** A change's files; a long list shows its beginning first. Events hold at most 200 entries. */
-export function DiffList({ diff, exclusion, all = false }: { diff: Diff; exclusion?: Exclusion | undefined; all?: boolean }) {
+export function DiffList({ diff, exclusion, all = false, session }: DiffListProps) {
   const entries = diff.entries ?? [];
   const first = all ? entries : entries.slice(0, FEW);
   const rest = entries.slice(first.length);
@@ -84,7 +93,12 @@ export function DiffList({ diff, exclusion, all = false }: { diff: Diff; exclusi
           {rest.map((entry) => <DiffRow key={entry.path} entry={entry} exclusion={exclusion} />)}
         </details>
       )}
-      {missing > 0 && <p className="py-1 text-sm text-muted">{count(missing, "further change")}: open the workspace to see all.</p>}
+      {missing > 0 && (
+        <p className="py-1 text-sm text-muted">
+          And {count(missing, "further change")}.{" "}
+          {session && <Link to="/workspace/{-$session}" params={{ session }} className="font-medium text-accent-ink hover:underline">See and exclude all in the workspace</Link>}
+        </p>
+      )}
     </div>
   );
 }

@@ -57,6 +57,7 @@ function Where({ approval }: { approval: Schemas["ApprovalShown"] }) {
 
 function askOf(approval: Schemas["ApprovalShown"]): Ask {
   return {
+    session: approval.session_id,
     approvalId: approval.approval_id,
     kind: approval.kind,
     digest: approval.digest,

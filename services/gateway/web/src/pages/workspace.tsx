@@ -112,20 +112,15 @@ function Changes({ session }: { session: string }) {
   return (
     <Loaded query={diff} empty={(found) => found.count === 0 && <Empty icon={FolderTree} title="No changes are proposed">What a task would change appears here before it happens.</Empty>}>
       {(found) => (
-        <div className="flex max-w-4xl flex-col gap-3">
+        <div className="flex h-full min-h-80 max-w-4xl flex-col gap-3">
           <div className="flex flex-wrap items-center gap-2">
             <DiffSummary diff={found} />
             <span className="flex-1" />
             {asked ? <Commit session={session} digest={asked.digest} excluded={excluded} /> : <span className="text-sm text-muted">The task is still at work; it asks when it is ready.</span>}
           </div>
-          <Card className="px-3 py-1">
-            {(found.entries ?? []).map((entry) => (
-              <Entry key={entry.path} session={session} entry={entry} version={found.version} exclusion={asked ? exclusion : undefined} />
-            ))}
-            {found.count > (found.entries ?? []).length && (
-              <p className="py-2 text-sm text-muted">{count(found.count - (found.entries ?? []).length, "further change")}; the approval covers all of them.</p>
-            )}
-          </Card>
+          <VirtualList items={found.entries ?? []} keyOf={({ path }) => path} height={33} label="Proposed changes" className="min-h-0 overflow-y-auto rounded-xl border border-line bg-surface px-3 py-1">
+            {(entry, at) => <Entry session={session} entry={entry} first={at === 0} version={found.version} exclusion={asked ? exclusion : undefined} />}
+          </VirtualList>
         </div>
       )}
     </Loaded>
@@ -135,16 +130,17 @@ function Changes({ session }: { session: string }) {
 interface EntryProps {
   session: string;
   entry: DiffEntry;
+  first: boolean;
   version: number;
   exclusion: React.ComponentProps<typeof DiffRow>["exclusion"];
 }
 
 /** A changed file; opening it compares its contents. A moved file has the same bytes, so there is nothing to compare. */
-function Entry({ session, entry, version, exclusion }: EntryProps) {
+function Entry({ session, entry, first, version, exclusion }: EntryProps) {
   const [shown, setShown] = useState(false);
   const comparable = entry.kind !== "directory" && entry.change !== "moved";
   return (
-    <div className="border-t border-line first:border-0">
+    <div className={first ? "" : "border-t border-line"}>
       <div className="flex items-center gap-1">
         <div className="min-w-0 flex-1"><DiffRow entry={entry} exclusion={exclusion} /></div>
         {comparable && (
