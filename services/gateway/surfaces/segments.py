@@ -1,4 +1,4 @@
-"""Segments: a turn for clients that ask once and get one answer (decision 0065).
+"""Segments: a turn for clients that ask once and get one answer (decision 0075).
 
 A turn may ask a person several times before it ends; such a client gets a part of it for each call: up to the next
 question, or to the end. A part is named by its turn and the number of the event that it begins after, so any replica
@@ -51,6 +51,8 @@ class Segment:
     session_id: str
     turn_id: str
     after: int
+    resumes: bool = False
+    """Whether the turn may have begun before it."""
 
     @property
     def name(self) -> str:
@@ -66,7 +68,7 @@ async def named(turns: TurnClient, name: str, *, missing: type[NotFound] = NoSuc
         turn = await turns.turn(found["turn"])
     except NotFound:
         raise missing from None
-    return turn, Segment(turn.session_id, turn.turn_id, int(found["seq"]))
+    return turn, Segment(turn.session_id, turn.turn_id, int(found["seq"]), resumes=True)
 
 
 async def question(turns: TurnClient, name: str) -> Numbered:
@@ -83,7 +85,7 @@ async def last_question(turns: TurnClient, turn_id: str) -> Numbered | None:
     standing = await turns.standing(turn_id)
     if standing.question is None:
         return None
-    return next((e for e in reversed(await turns.events(standing.turn, after=0)) if e.type in ASKED), None)
+    return next((e for e in reversed(await turns.events(standing.turn)) if e.type in ASKED), None)
 
 
 async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
@@ -114,6 +116,13 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
         async with aclosing(follow(turns, Segment(segment.session_id, answered, segment.after))) as rest:
             async for item in rest:
                 yield item
+
+
+async def earlier(turns: TurnClient, segment: Segment) -> list[Numbered]:
+    """Return the events of a segment's turn before it."""
+    if not segment.resumes:
+        return []
+    return [event for event in await turns.events(await turns.turn(segment.turn_id)) if event.seq <= segment.after]
 
 
 async def so_far(turns: TurnClient, turn: TurnShown, segment: Segment) -> list[Numbered]:

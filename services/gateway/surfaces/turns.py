@@ -148,8 +148,10 @@ class TurnClient:
         require(self._who, READING)
         return (await self._here.readable(self._who, session_id)).turn_id
 
-    async def events(self, turn: TurnShown, *, after: int) -> Sequence[Numbered]:
-        """Return a turn's events so far, after a number."""
+    async def events(self, turn: TurnShown, *, after: int | None = None) -> Sequence[Numbered]:
+        """Return a turn's events so far, or those after a number."""
+        if after is None:
+            after = await self._here.store.turn_began(self._who.tenant, turn.session_id, turn.turn_id)
         found, more = list[Numbered](), True
         while more:
             page = await self._here.store.events(self._who.tenant, turn.session_id, after=after, most=PAGE)

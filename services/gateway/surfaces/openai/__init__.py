@@ -1,1 +1,1 @@
-"""OpenAI's API over Suma's turns: models, chat completions and responses (decision 0065)."""
+"""OpenAI's API over Suma's turns: models, chat completions and responses (decision 0075)."""

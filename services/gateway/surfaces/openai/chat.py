@@ -1,5 +1,5 @@
 """Chat completions: the last user message is the turn; a question is the assistant's text, or a call of a tool that the
-client declared for it (decision 0065).
+client declared for it (decision 0075).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from services.gateway.api.stream import ServerSent
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
+from services.gateway.surfaces.calls import Call, Unclear, Wish, parsed
 from services.gateway.surfaces.openai import problems
-from services.gateway.surfaces.openai.calls import Call, Unclear, Wish
 from services.gateway.surfaces.openai.inputs import files_of, text_of
 from services.gateway.surfaces.openai.requests import (
     APPROVAL_TOOL,
@@ -31,9 +31,10 @@ from services.gateway.surfaces.openai.requests import (
     ChatMessage,
     ChatRequest,
     NothingSaid,
-    parsed,
 )
+from services.gateway.surfaces.openai.retries import attempt
 from services.gateway.surfaces.segments import Json, Segment, Text
+from services.gateway.surfaces.turns import TurnClient
 
 PREFIX, CALL = "chatcmpl-", "call_"
 UNCLEAR = "That is not a clear answer, so nothing was decided."
@@ -47,7 +48,8 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     """
     asked = parsed(ChatRequest, body)
     asked.checked()
-    call = await Call.of(here, who, request, body)
+    here.streams.check_capacity(who.tenant)
+    call = Call(TurnClient(here, who, request), await attempt(here, who, request, body))
     wish, asked = wish_of(asked), asked.model_copy(update={"messages": []})
     # Files of the request are not kept while its turn runs.
     del body
@@ -57,11 +59,11 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     except Unclear as unclear:
         completion = Completion(unclear.place, int(here.platform.clock.now().timestamp()), asked.asks_by)
         completion.ask(unclear.question, f"{UNCLEAR}\n\n")
-        return _stream(completion, _nothing(), call, asked) if asked.stream else JSONResponse(completion.whole())
+        return _stream(completion, _nothing(), here, asked) if asked.stream else JSONResponse(completion.whole())
     del wish
     items = segments.follow(call.turns, begun)
     if asked.stream:
-        return _stream(completion, items, call, asked)
+        return _stream(completion, items, here, asked)
     # The turn may take long: a waiting call counts as a stream, not as a running request.
     request.state.release()
     async with aclosing(items):
@@ -179,12 +181,12 @@ def _apart(text: Text) -> str:
 def _stream(
     completion: Completion,
     items: AsyncGenerator[Numbered | TextDelta | Heartbeat],
-    call: Call,
+    here: Gateway,
     asked: ChatRequest,
 ) -> Response:
     usage = bool(asked.stream_options and asked.stream_options.include_usage)
     encoded = _encoded(completion, items, usage=usage)
-    return ServerSent(encoded, seconds=call.here.settings.send_seconds, session=completion.segment.session_id)
+    return ServerSent(encoded, seconds=here.settings.send_seconds, session=completion.segment.session_id)
 
 
 async def _encoded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -48,6 +48,13 @@ class Output:
         """Take what happened, without a stream to report it to."""
         for _ in self.take(item):
             pass
+
+    def recall(self, earlier: Sequence[Numbered]) -> None:
+        """Take the plan from what happened in the turn before."""
+        for event in earlier:
+            if event.type == "plan.proposed":
+                self.absorb(event)
+        self.last = self._segment.after
 
     def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[Json]:
         """Take what happened; yield the events of the stream."""

@@ -6,19 +6,17 @@ chooses its models itself.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from libs.errors import NotFound, Rejected
-from libs.events.values import Hitl
+from services.gateway.surfaces.calls import Options
 
 MODEL = "suma"
 APPROVAL_TOOL, CLARIFICATION_TOOL = "suma_approval", "suma_clarification"
 """Tools that a client may declare to get questions as calls."""
 OURS = (APPROVAL_TOOL, CLARIFICATION_TOOL)
-M = TypeVar("M", bound=BaseModel)
 
 
 class NoSuchModel(NotFound):
@@ -43,18 +41,6 @@ class Wire(BaseModel):
     """A part of a request. Unknown members are ignored: clients send many."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Options(Wire):
-    """Settings of Suma among a request's `metadata`; other members are the client's own."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    session_id: str | None = None
-    root: str | None = None
-    title: str | None = None
-    hitl: Hitl | None = None
-    skill: str | None = None
 
 
 class ImageUrl(Wire):
@@ -250,16 +236,3 @@ class ResponseRequest(Request):
     @property
     def kept_metadata(self) -> dict[str, Any]:
         return self.options.model_dump(mode="json", exclude_none=True)
-
-
-def parsed(model: type[M], body: Any) -> M:
-    """Return a request. Raises RequestValidationError, which names each wrong member."""
-    try:
-        return model.model_validate(body)
-    except ValidationError as error:
-        raise invalid(error) from None
-
-
-def invalid(error: ValidationError) -> RequestValidationError:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    return RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in found])

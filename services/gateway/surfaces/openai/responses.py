@@ -22,8 +22,8 @@ from services.gateway.api.stream import ServerSent
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
+from services.gateway.surfaces.calls import Call, NoSuchResponse, Wish, parsed
 from services.gateway.surfaces.openai import problems
-from services.gateway.surfaces.openai.calls import Call, NoSuchResponse, Wish
 from services.gateway.surfaces.openai.inputs import files_of, text_of
 from services.gateway.surfaces.openai.output import ANSWER, ASKS, Output
 from services.gateway.surfaces.openai.requests import (
@@ -33,8 +33,8 @@ from services.gateway.surfaces.openai.requests import (
     NothingSaid,
     OtherItem,
     ResponseRequest,
-    parsed,
 )
+from services.gateway.surfaces.openai.retries import attempt
 from services.gateway.surfaces.segments import Json, Segment
 from services.gateway.surfaces.turns import ASKED, TurnClient
 
@@ -62,12 +62,14 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     """
     asked = parsed(ResponseRequest, body)
     asked.checked()
-    call = await Call.of(here, who, request, body)
+    here.streams.check_capacity(who.tenant)
+    call = Call(TurnClient(here, who, request), await attempt(here, who, request, body))
     wish, asked = wish_of(asked), asked.model_copy(update={"input": ""})
     begun = await call.begin(wish)
     # Files of the request are not kept while its turn runs.
     del body, wish
     shown = Shown(begun, asked)
+    shown.output.recall(await segments.earlier(call.turns, begun))
     if asked.stream:
         return _stream(here, shown, segments.follow(call.turns, begun))
     if asked.background:
@@ -93,7 +95,9 @@ async def retrieve(here: Gateway, who: Principal, request: Request, name: str) -
     if "starting_after" in request.query_params:
         raise NoPosition
     here.streams.check_capacity(who.tenant)
-    return _stream(here, Shown(segment), segments.follow(turns, segment))
+    shown = Shown(segment)
+    shown.output.recall(await segments.earlier(turns, segment))
+    return _stream(here, shown, segments.follow(turns, segment))
 
 
 async def cancel(here: Gateway, who: Principal, request: Request, name: str) -> Response:
@@ -156,6 +160,7 @@ async def _found(turns: TurnClient, name: str) -> tuple[TurnShown, Segment]:
 async def _standing(turns: TurnClient, turn: TurnShown, segment: Segment) -> Json:
     """Return a response as it stands."""
     shown = Shown(segment)
+    shown.output.recall(await segments.earlier(turns, segment))
     for event in await segments.so_far(turns, turn, segment):
         shown.output.absorb(event)
     later = await turns.events(turn, after=shown.output.last)

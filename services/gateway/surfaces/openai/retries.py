@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -18,7 +16,7 @@ from libs.identity import Principal
 from services.gateway.api.commands import Reused
 from services.gateway.api.context import Gateway
 from services.gateway.domain.bodies import digest
-from services.gateway.surfaces.segments import Segment
+from services.gateway.surfaces.calls import Attempt
 
 RETRIES = "x-stainless-retry-count"
 KEY = "idempotency-key"
@@ -31,14 +29,6 @@ class BadKey(Rejected):
     """The Idempotency-Key must have 1 to 150 printable characters; send another."""
 
     code = "BAD_IDEMPOTENCY_KEY"
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A try of a request: the key of its work, and the segment that an earlier try began."""
-
-    key: str
-    begun: Segment | None
 
 
 async def attempt(here: Gateway, who: Principal, request: Request, body: Any) -> Attempt:
@@ -54,7 +44,7 @@ async def attempt(here: Gateway, who: Principal, request: Request, body: Any) ->
         known = f"openai:{this}:"
         repeats = request.headers.get(RETRIES, "0") not in ("", "0")
         found = await here.store.last_receipt(who.tenant, who.id, known, keep=WITHIN) if repeats else None
-        return Attempt(found.key, _segment(found.body)) if found else Attempt(known + ids.new(), None)
+        return Attempt.after(found) if found else Attempt(known + ids.new())
     if not KEYS.fullmatch(given):
         raise BadKey
     known = f"openai:{given}:"
@@ -62,8 +52,4 @@ async def attempt(here: Gateway, who: Principal, request: Request, body: Any) ->
     found = await here.store.last_receipt(who.tenant, who.id, known, keep=keep)
     if found is not None and found.key != known + this:
         raise Reused
-    return Attempt(known + this, _segment(found.body) if found else None)
-
-
-def _segment(receipt: Mapping[str, Any]) -> Segment:
-    return Segment(receipt["session_id"], receipt["turn_id"], receipt["after"])
+    return Attempt.after(found) if found else Attempt(known + this)

@@ -59,6 +59,7 @@ class Probe:
 
 
 TEXT = {"text": "hello"}
+RESOLVED = {"status": "resolved", "payload": {"approve": True}}
 SAID = {"content": "hello"}
 VERDICT = {"verdict": "deny", "digest": "d1"}
 FINDING = {"verdict": "happened", "digest": "d1"}
@@ -154,6 +155,9 @@ PROBES: dict[str, Probe] = {
     "GET /v1/health": OWN,
     "GET /v1/models": OWN,
     "GET /v1/models/{model}": OWN,
+    "POST /agui": Probe(
+        body={"threadId": "t", "runId": "r", "messages": [], "resume": [{"interruptId": "{turn_id}_1", **RESOLVED}]}
+    ),
     "POST /v1/responses": Probe(body={"model": "suma", "input": "yes", "previous_response_id": "resp_{turn_id}_0"}),
     "GET /v1/responses/{response}": HIDDEN,
     "POST /v1/responses/{response}/cancel": HIDDEN,

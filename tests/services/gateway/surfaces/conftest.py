@@ -12,8 +12,8 @@ from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.support.stack import Stack, served
 
-SETTINGS = {"requests_per_minute_by_route": {"GET /v1/models/{model}": 3}}
-"""A route with a limit that a test reaches."""
+SETTINGS = {"requests_per_minute_by_route": {"GET /v1/models/{model}": 3, "POST /agui": 25}}
+"""Routes with limits for each key that a test reaches."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

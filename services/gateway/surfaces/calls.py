@@ -1,25 +1,24 @@
-"""One call of a client: what it begins, continues or answers."""
+"""One call of another protocol's client: the turn that it begins, continues or answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
-from starlette.requests import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from libs.errors import NotFound, Rejected
-from libs.identity import Principal
-from services.gateway.api.context import Gateway
+from libs.events.values import Hitl
 from services.gateway.api.models import Answer
-from services.gateway.store import Numbered
-from services.gateway.surfaces import questions, segments
-from services.gateway.surfaces.openai import inputs, retries
-from services.gateway.surfaces.openai.inputs import Given
-from services.gateway.surfaces.openai.requests import Options, invalid
-from services.gateway.surfaces.openai.retries import Attempt
+from services.gateway.store import Numbered, Receipt
+from services.gateway.surfaces import files, questions, segments
+from services.gateway.surfaces.files import Given
 from services.gateway.surfaces.segments import Segment
 from services.gateway.surfaces.turns import ASKED, TurnClient
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class Unclear(Rejected):
@@ -42,6 +41,32 @@ class QuestionClosed(Rejected):
     code = "QUESTION_CLOSED"
 
 
+class Options(BaseModel):
+    """Settings of Suma in a request; other members are the client's own."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    session_id: str | None = None
+    root: str | None = None
+    title: str | None = None
+    hitl: Hitl | None = None
+    skill: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A try of a call: the key of its work, and the segment that an earlier try began."""
+
+    key: str
+    begun: Segment | None = None
+
+    @classmethod
+    def after(cls, receipt: Receipt) -> Attempt:
+        """Return a try of a call that has a receipt."""
+        begun = (receipt.body["session_id"], receipt.body["turn_id"], receipt.body["after"])
+        return cls(receipt.key, Segment(*begun, resumes=True))
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What a call says, and to which question or in which session."""
@@ -53,6 +78,8 @@ class Wish:
     """The name of the last question of its conversation."""
     segment: str | None = None
     """The name of the segment that it continues."""
+    opens: str | None = None
+    """The id of the session that it opens."""
     answers: bool = False
     """Whether it answers that question, and is nothing else if that is not open any more."""
     answer: dict[str, object] | None = None
@@ -63,16 +90,8 @@ class Wish:
 class Call:
     """A client's call: its turns, and whether it repeats an earlier one."""
 
-    here: Gateway
-    who: Principal
     turns: TurnClient
     attempt: Attempt
-
-    @classmethod
-    async def of(cls, here: Gateway, who: Principal, request: Request, body: object) -> Call:
-        here.streams.check_capacity(who.tenant)
-        turns = TurnClient(here, who, request)
-        return cls(here, who, turns, await retries.attempt(here, who, request, body))
 
     async def begin(self, wish: Wish) -> Segment:
         """Answer the question of a wish, or start a turn; return what follows.
@@ -87,11 +106,11 @@ class Call:
             return await self._start(wish)
         if questions.is_approval(asked):
             return await self._decide(asked, wish)
-        uploads = await inputs.attached(self.turns, wish.files)
+        uploads = await files.attached(self.turns, wish.files)
         try:
             await self.turns.reply(str(asked.turn_id), wish.text, attachments=uploads, key=self.attempt.key)
         except ValidationError as error:
-            raise invalid(error) from None
+            raise _invalid(error) from None
         return await self._after(asked)
 
     async def _asked(self, wish: Wish) -> Numbered | None:
@@ -129,11 +148,12 @@ class Call:
                 title=options.title if session is None else None,
                 hitl=options.hitl,
                 skill=options.skill,
-                attachments=await inputs.attached(self.turns, wish.files),
+                attachments=await files.attached(self.turns, wish.files),
                 key=self.attempt.key,
+                opens=wish.opens,
             )
         except ValidationError as error:
-            raise invalid(error) from None
+            raise _invalid(error) from None
         return Segment(started.session_id, started.turn_id, started.after)
 
     async def _decide(self, asked: Numbered, wish: Wish) -> Segment:
@@ -149,4 +169,17 @@ class Call:
 
     async def _after(self, asked: Numbered) -> Segment:
         turn = await self.turns.turn(str(asked.turn_id))
-        return Segment(turn.session_id, turn.turn_id, asked.seq)
+        return Segment(turn.session_id, turn.turn_id, asked.seq, resumes=True)
+
+
+def parsed(model: type[M], body: Any) -> M:
+    """Return a request. Raises RequestValidationError, which names each wrong member."""
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise _invalid(error) from None
+
+
+def _invalid(error: ValidationError) -> RequestValidationError:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in found])

@@ -1,0 +1,30 @@
+"""The route of AG-UI. It is all that is imported at start-up: the first request imports the rest, in a thread.
+
+Its contract is AG-UI's own specification, so it is no part of ours; docs/connect/ag-ui.md says what each event means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from importlib import import_module
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from services.gateway.api.bodies import StrictRoute, parsed
+from services.gateway.api.context import Here
+from services.gateway.api.security import Authenticated
+
+router = APIRouter(route_class=StrictRoute, include_in_schema=False)
+RUNS = "services.gateway.surfaces.agui.runs"
+
+
+@router.post("/agui")
+async def run(request: Request, here: Here, who: Authenticated) -> Any:
+    """Run a turn, or answer what an earlier run asked; return its events."""
+    # The request does not keep its body, which may hold files.
+    body = parsed(b"".join([chunk async for chunk in request.stream()]))
+    # The protocol's models take half a second to import.
+    runs: Any = sys.modules.get(RUNS) or await asyncio.to_thread(import_module, RUNS)
+    return await runs.run(here, who, request, body)

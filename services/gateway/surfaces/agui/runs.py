@@ -1,0 +1,168 @@
+"""Runs: what a run's input begins, continues or answers, and its stream."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from ag_ui.core import ResumeEntry, RunAgentInput, RunErrorEvent, UserMessage
+from ag_ui.encoder import EventEncoder
+from starlette.requests import Request
+from starlette.responses import Response
+
+from libs import ids
+from libs.errors import NotFound, Rejected, SumaError
+from libs.identity import Principal
+from services.gateway.api.context import Gateway
+from services.gateway.api.stream import ServerSent
+from services.gateway.domain.bodies import digest
+from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.store import Numbered
+from services.gateway.surfaces import segments
+from services.gateway.surfaces.agui.events import Run
+from services.gateway.surfaces.calls import Attempt, Call, Options, QuestionClosed, Unclear, Wish, parsed
+from services.gateway.surfaces.files import Given
+from services.gateway.surfaces.segments import Segment
+from services.gateway.surfaces.turns import TurnClient
+
+Items = AsyncGenerator[Numbered | TextDelta | Heartbeat]
+
+
+class NothingSaid(Rejected):
+    """The last message must be from the user, unless the run resumes another; add one."""
+
+    code = "NOTHING_SAID"
+
+
+class OneAtATime(Rejected):
+    """A run of Suma has one interrupt; resume with one entry."""
+
+    code = "ONE_INTERRUPT"
+
+
+async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Response:
+    """Begin a run, and stream its events. A run with a known id is the earlier one, from its start.
+
+    Raises:
+        RequestValidationError, SumaError: the input is refused, before its turn begins.
+    """
+    given = parsed(RunAgentInput, body)
+    here.streams.check_capacity(who.tenant)
+    turns = TurnClient(here, who, request)
+    call = Call(turns, await _attempt(here, who, given))
+    made = Run(given.thread_id, given.run_id)
+    try:
+        begun = await _begin(call, who, given)
+        items = segments.follow(turns, begun)
+    except Unclear as unclear:
+        begun, items = unclear.place, _only(unclear.question)
+    made.begin(begun, await segments.earlier(turns, begun))
+    # Files of the input are not kept while its turn runs.
+    del body, given
+    return ServerSent(_encoded(made, items), seconds=here.settings.send_seconds, session=begun.session_id)
+
+
+async def _attempt(here: Gateway, who: Principal, given: RunAgentInput) -> Attempt:
+    key = f"agui:{digest(given.thread_id, given.run_id)}"
+    keep = here.settings.idempotency_hours * 3600
+    found = await here.store.receipt(who.tenant, who.id, key, keep=keep)
+    return Attempt.after(found) if found is not None else Attempt(key)
+
+
+async def _begin(call: Call, who: Principal, given: RunAgentInput) -> Segment:
+    if given.resume:
+        if len(given.resume) > 1:
+            raise OneAtATime
+        return await _resume(call, given.resume[0])
+    if call.attempt.begun is not None:
+        return call.attempt.begun
+    last = given.messages[-1] if given.messages else None
+    if not isinstance(last, UserMessage):
+        raise NothingSaid
+    options = parsed(Options, given.forwarded_props if isinstance(given.forwarded_props, dict) else {})
+    session, opens = await _session(call.turns, who, given.thread_id)
+    options = options.model_copy(update={"session_id": session})
+    return await call.begin(Wish(_text(last), list(_files(last)), options, opens=opens))
+
+
+async def _session(turns: TurnClient, who: Principal, thread: str) -> tuple[str | None, str | None]:
+    """Return the session of a thread: one that the caller sees by this id, else one of its own, to open if need be."""
+    own = ids.derived("agui", who.tenant, who.id, thread)
+    for name in (thread, own):
+        try:
+            await turns.open_turn(name)
+        except NotFound:
+            continue
+        return name, None
+    return None, own
+
+
+async def _resume(call: Call, entry: ResumeEntry) -> Segment:
+    """Answer an interrupt, or cancel its turn if the client abandons it."""
+    if entry.status == "cancelled" and call.attempt.begun is None:
+        asked = await segments.question(call.turns, entry.interrupt_id)
+        turn, place = await segments.named(call.turns, entry.interrupt_id)
+        if turn.ended_at is not None:
+            raise QuestionClosed
+        await call.turns.cancel(str(asked.turn_id), reason="abandoned", key=call.attempt.key)
+        return place
+    text, answer = _payload(entry.payload)
+    return await call.begin(Wish(text, question=entry.interrupt_id, answers=True, answer=answer))
+
+
+def _payload(given: Any) -> tuple[str, dict[str, object] | None]:
+    """Return an interrupt's answer as words, or as an object."""
+    match given:
+        case bool():
+            return "", {"approve": given}
+        case {"text": str(text)} | str(text):
+            return text, None
+        case Mapping():
+            return "", dict(given)
+        case _:
+            return "", None
+
+
+def _text(message: UserMessage) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join(part.text for part in message.content if part.type == "text")
+
+
+def _files(message: UserMessage) -> Iterator[Given]:
+    parts: Sequence[Any] = message.content if isinstance(message.content, list) else ()
+    for part in parts:
+        if part.type == "text":
+            continue
+        match part.source.type:
+            case "data":
+                yield Given(None, f"data:{part.source.mime_type};base64,{part.source.value}", _filename(part.metadata))
+            case "file":
+                yield Given(part.source.value, None, None)
+            case _:
+                yield Given(None, part.source.value, None)
+
+
+def _filename(metadata: Any) -> str | None:
+    name = metadata.get("filename") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else None
+
+
+async def _only(question: Numbered) -> Items:
+    yield question
+
+
+async def _encoded(run: Run, items: Items) -> AsyncGenerator[bytes]:
+    encoder = EventEncoder()
+    for event in run.started():
+        yield encoder.encode(event).encode()
+    try:
+        async with aclosing(items):
+            async for item in items:
+                if isinstance(item, Heartbeat):
+                    yield b": heartbeat\n\n"
+                for event in run.take(item):
+                    yield encoder.encode(event).encode()
+    except SumaError as error:
+        yield encoder.encode(RunErrorEvent(message=str(error), code=error.code)).encode()
