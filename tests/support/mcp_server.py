@@ -27,6 +27,7 @@ from services import http_server
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 Answer = Callable[[dict[str, Any]], Awaitable[CallToolResult]]
+Instead = Callable[[Request], Response | None]
 TOKEN = "mcp-secret-token-123"
 
 
@@ -46,6 +47,29 @@ async def echo(args: dict[str, Any]) -> CallToolResult:
     return text(f"got {args['text']}", structured_content={"number": 7})
 
 
+def nothing(request: Request) -> Response | None:
+    """Let the server answer."""
+    return None
+
+
+def status(code: int) -> Instead:
+    return lambda request: PlainTextResponse("no", status_code=code)
+
+
+def redirect(to: str) -> Instead:
+    return lambda request: RedirectResponse(to, status_code=307)
+
+
+def older(request: Request) -> Response | None:
+    """Know only the revision 2025-11-25, which has no discovery."""
+    return PlainTextResponse("no", status_code=404) if request.headers.get("mcp-method") == "server/discover" else None
+
+
+def garbage(request: Request) -> Response | None:
+    """Answer with JSON that is none of the protocol's."""
+    return Response('{"jsonrpc": "2.0", "id": [], "result": "\\ud800"}', media_type="application/json")
+
+
 @dataclass
 class ToolServer:
     """The server's state. `calls` are the arguments that arrived; `tokens` the Authorization headers."""
@@ -53,16 +77,15 @@ class ToolServer:
     url: str = ""
     tools: list[Tool] = field(default_factory=list)
     answer: Answer = echo
-    status: int | None = None
-    """Answer every request with this status."""
-    redirect: str | None = None
+    instead: Instead = nothing
+    """An answer in place of the server's own."""
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     tokens: set[str] = field(default_factory=set)
     intents: list[str] = field(default_factory=list)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
     def reset(self, *tools: Tool) -> None:
-        self.tools, self.answer, self.status, self.redirect = list(tools), echo, None, None
+        self.tools, self.answer, self.instead = list(tools), echo, nothing
         self.calls, self.tokens, self.intents, self.arrived = [], set(), [], asyncio.Event()
 
     async def list(self, _: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -85,13 +108,9 @@ class _Front:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        self._state.tokens.add(Request(scope).headers.get("authorization", ""))
-        instead: Response | None = None
-        if self._state.redirect is not None:
-            instead = RedirectResponse(self._state.redirect, status_code=307)
-        elif self._state.status is not None:
-            instead = PlainTextResponse("no", status_code=self._state.status)
-        await (instead or self._app)(scope, receive, send)
+        request = Request(scope)
+        self._state.tokens.add(request.headers.get("authorization", ""))
+        await (self._state.instead(request) or self._app)(scope, receive, send)
 
 
 @asynccontextmanager

@@ -70,6 +70,7 @@ def define(name: str, listed: Listed, server: RemoteServer) -> ToolDefinition:
     if not NAME.fullmatch(listed.name):
         raise Unusable("its name is not made of letters, digits, `_`, `-` and `.`")
     _check_text(f"{listed.title} {listed.description}", "its description")
+    _check_texts(listed.returns)
     parameters, effect = _parameters(listed.parameters), effect_of(listed, server)
     tool, pure = f"{name}.{listed.name}", effect is Effect.PURE
     return ToolDefinition(
@@ -137,10 +138,14 @@ def _checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
         Draft202012Validator.check_schema(schema)
     except (SchemaError, RecursionError) as wrong:
         raise Unusable("its arguments have no valid JSON Schema") from wrong
-    for text in _texts(schema, depth=0):
-        _check_text(text, "its schema")
+    _check_texts(schema)
     _References(schema).check(schema)
     return schema
+
+
+def _check_texts(schema: Mapping[str, Any] | None) -> None:
+    for text in _texts(schema, depth=0):
+        _check_text(text, "its schema")
 
 
 def _texts(value: Any, *, depth: int) -> Iterator[str]:

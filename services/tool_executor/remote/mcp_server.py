@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import orjson
+
 from libs.errors import SumaError
 from libs.resilience import GuardedCall
 from libs.tools import Intent, Outcome
@@ -37,7 +39,7 @@ T = TypeVar("T")
 TOOLS_MOST = 500
 PAGES_MOST = 20
 TEXT_MOST = 64 * 1024
-"""Characters of a result's text."""
+"""Characters of a result's text, and bytes of its structured part."""
 ERROR_MOST = 500
 INTENT = "suma/intent"
 """The key in `_meta` that carries the intent's id, for servers that recognise repeated calls."""
@@ -180,6 +182,8 @@ def _outcome(server: str, tool: str, result: CallToolResult) -> Outcome:
         said = " ".join(text.split())[:ERROR_MOST]
         raise ToolReportedError(f"{server}.{tool} reports an error: {said}" if said else "")
     structured = result.structured_content
+    if _size(structured) > TEXT_MOST:
+        structured, left_out = None, [*left_out, "the structured result"]
     fields: Mapping[str, Any] = structured if isinstance(structured, dict) else {}
     data: dict[str, Any] = {**fields, "text": text[:TEXT_MOST], "untrusted": f"said by the server {server}"}
     if structured is not None and not isinstance(structured, dict):
@@ -189,6 +193,14 @@ def _outcome(server: str, tool: str, result: CallToolResult) -> Outcome:
     if left_out:
         data["left_out"] = left_out
     return Outcome(data, f"{server}.{tool} answered.")
+
+
+def _size(structured: Any) -> float:
+    """Return the size of a structured result as JSON; infinite for one that cannot be written."""
+    try:
+        return len(orjson.dumps(structured))
+    except (TypeError, ValueError):
+        return math.inf
 
 
 def _text(content: Sequence[ContentBlock]) -> tuple[str, list[str]]:

@@ -21,13 +21,13 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, Implementation, InputRequiredResult
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from typing_extensions import override
 
 from libs import __version__
 from libs.guards.blocked import UrlRefused
 from libs.guards.urls import check_addresses
-from services.tool_executor.remote.settings import RemoteServer, link_local
+from services.tool_executor.remote.settings import RemoteServer, gives_credentials
 
 RESPONSE_BYTES_MOST = 4 << 20
 """Of one HTTP response; a stream of events counts as one."""
@@ -45,8 +45,10 @@ class TooLarge(httpx2.StreamError):
         super().__init__("the answer is larger than 4 MiB")
 
 
-FAULTS = (ExceptionGroup, MCPError, httpx2.HTTPError, httpx2.StreamError, ValidationError, TimeoutError, OSError)
-"""Errors of a connection and of the protocol; the SDK raises groups of them."""
+FAULTS = (ExceptionGroup, MCPError, httpx2.HTTPError, httpx2.StreamError, ValueError, TimeoutError, OSError)
+"""Errors of a connection and of the protocol; the SDK raises groups of them. A token file that is no text, and answers
+that do not fit the protocol, are ValueErrors.
+"""
 
 
 def mcp_client(url: str, wire: Outbound) -> Client:
@@ -125,8 +127,8 @@ class _Screened(httpcore2.AsyncNetworkBackend):
                 return str(check_addresses(addresses)[0])
         except UrlRefused as refused:
             raise httpcore2.ConnectError(str(refused)) from refused
-        if any(link_local(address) for address in addresses):
-            raise httpcore2.ConnectError(f"{host} leads to a link-local address")
+        if any(gives_credentials(address) for address in addresses):
+            raise httpcore2.ConnectError(f"{host} leads to a metadata service")
         return str(ip_address(addresses[0]))
 
 

@@ -126,8 +126,8 @@ class RemoteTools:
         """List the tools of each server whose listing is older than so many seconds."""
         await asyncio.gather(*(self._look(server, older) for server in self.servers.values()))
 
-    def note(self, server: Server, listed: Sequence[Listed]) -> None:
-        """Remember what a server lists, and log what changed."""
+    def note(self, server: Server, listed: Sequence[Listed], *, asked: datetime | None = None) -> None:
+        """Remember what a server lists, and log what changed. `asked` is the time of the question."""
         names = [tool.name for tool in listed]
         twice = frozenset(name for name in names if names.count(name) > 1)
         before = self._listings.get(server.name)
@@ -135,7 +135,9 @@ class RemoteTools:
         if before is not None and before.known and before.tools != tools:
             log.warning("remote tools changed", server=server.name, tools=len(tools))
         digests = {name: digest_of(tool, server) for name, tool in tools.items()}
-        self._listings[server.name] = Listing(self._clock.now(), tools, known=True, digests=digests, twice=twice)
+        self._listings[server.name] = Listing(
+            asked or self._clock.now(), tools, known=True, digests=digests, twice=twice
+        )
 
     async def _watch(self, server: Server) -> None:
         while True:
@@ -145,15 +147,15 @@ class RemoteTools:
 
     async def _look(self, server: Server, older: float) -> None:
         async with self._asking[server.name]:
-            last = self._listings.get(server.name)
-            if last is not None and (self._clock.now() - last.at).total_seconds() < older:
+            last, now = self._listings.get(server.name), self._clock.now()
+            if last is not None and (now - last.at).total_seconds() < older:
                 return
             try:
-                self.note(server, await server.tools())
+                self.note(server, await server.tools(), asked=now)
             except (Rejected, Unavailable) as error:
                 log.warning("could not list remote tools", server=server.name, error=str(error))
-                last = last or Listing(self._clock.now(), {}, known=False, digests={})
-                self._listings[server.name] = replace(last, at=self._clock.now(), problem=str(error))
+                last = last or Listing(now, {}, known=False, digests={})
+                self._listings[server.name] = replace(last, at=now, problem=str(error))
 
     def _current(self, approvals: Mapping[str, Approval]) -> Iterator[RemoteTool]:
         for approval in approvals.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -93,6 +93,11 @@ class RemoteServer(BaseModel):
             raise ValueError(f"{refused} {hint}") from None
 
 
-def link_local(host: str) -> bool:
-    """Return whether this address serves credentials of cloud machines (169.254.0.0/16, fe80::/10)."""
-    return ip_address(host).is_link_local
+METADATA = ip_address("fd00:ec2::254")
+
+
+def gives_credentials(host: str) -> bool:
+    """Return whether this address may be a cloud's metadata service, which gives credentials to every process."""
+    address = ip_address(host)
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (mapped or address).is_link_local or address == METADATA

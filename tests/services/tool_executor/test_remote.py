@@ -30,7 +30,7 @@ from services.tool_executor.remote.outbound import Outbound
 from services.tool_executor.remote.settings import RemoteServer
 from tests import infrastructure
 from tests.support import mcp_server, platform
-from tests.support.mcp_server import TOKEN, ToolServer, reads, text, tool
+from tests.support.mcp_server import TOKEN, Instead, ToolServer, reads, text, tool
 from tests.support.platform import TENANT, RunningPlatform
 
 OPERATOR = {"principal": "op", "scopes": ["*"]}
@@ -182,6 +182,7 @@ async def test_an_approval_is_of_what_was_seen_and_recorded(
     assert records["approve:tickets.send"] == records["revoke:tickets.send"] == "allow"
 
 
+@pytest.mark.requirement("P8")
 async def test_another_tenants_operator_sees_and_approves_nothing(desk: Desk) -> None:
     for path, body in (("servers", {}), ("tools/tickets.send/approval", {"digest": "0" * 64})):
         with pytest.raises(Denied):
@@ -225,6 +226,7 @@ async def test_a_poisonous_description_cannot_be_approved(desk: Desk, tickets: T
         await desk.approve("tickets.recursive")
 
 
+@pytest.mark.requirement("A17a")
 async def test_a_lost_answer_is_asked_about_and_never_repeated(
     running: RunningPlatform, desk: Desk, tickets: ToolServer
 ) -> None:
@@ -245,6 +247,7 @@ async def never(args: dict[str, Any]) -> CallToolResult:
 KILLED = "update bus.leases set owner = 'elsewhere', token = token + 1, due_at = bus.now() where kind = 'effect'"
 
 
+@pytest.mark.requirement("A17a")
 async def test_a_call_whose_process_was_killed_is_asked_about(
     running: RunningPlatform, desk: Desk, tickets: ToolServer
 ) -> None:
@@ -302,7 +305,7 @@ async def test_an_error_of_the_tool_is_told_and_bounded(
 
 async def test_a_redirect_is_not_followed(running: RunningPlatform, desk: Desk, tickets: ToolServer) -> None:
     await desk.approve("tickets.send")
-    tickets.redirect = "http://169.254.169.254/latest/meta-data"
+    tickets.instead = mcp_server.redirect("http://169.254.169.254/latest/meta-data")
     await ended(running, "tickets.send hello", "elsewhere")
     assert (await told(running, ToolFailed, "elsewhere")).code == "TOOL_SERVER_REFUSED"
     assert tickets.calls == []
@@ -312,10 +315,10 @@ async def test_a_server_that_is_down_is_shown_and_does_nothing(
     running: RunningPlatform, desk: Desk, tickets: ToolServer
 ) -> None:
     await desk.approve("tickets.send")
-    tickets.status = 503
+    tickets.instead = mcp_server.status(503)
     await ended(running, "tickets.send hello", "down")
     assert not [event for event in await running.logged("down") if isinstance(event, ToolUnknown)]
-    tickets.status = None
+    tickets.instead = mcp_server.nothing
     servers = (await desk.put("servers"))["servers"]
     (away,) = (server for server in servers if server["name"] == "away")
     assert away["problem"]
@@ -323,6 +326,7 @@ async def test_a_server_that_is_down_is_shown_and_does_nothing(
     assert tickets.calls == []
 
 
+@pytest.mark.requirement("P8")
 async def test_a_server_for_another_tenant_is_neither_seen_nor_called(
     running: RunningPlatform, desk: Desk, model: Planning, tickets: ToolServer
 ) -> None:
@@ -350,3 +354,32 @@ async def test_a_public_server_cannot_lead_to_a_private_address(tickets: ToolSer
         with pytest.raises(httpx2.ConnectError, match="not a public address"):
             await wire.get(tickets.url)
     assert tickets.tokens == set()
+
+
+async def test_a_server_of_the_revision_before_is_called(
+    running: RunningPlatform, desk: Desk, tickets: ToolServer
+) -> None:
+    tickets.instead = mcp_server.older
+    await desk.approve("tickets.send")
+    assert (await ended(running, "tickets.send hello", "older")).state == "completed"
+    assert tickets.calls == [("send", {"text": "hello"})]
+
+
+@pytest.mark.parametrize("instead", [mcp_server.garbage, mcp_server.status(200), mcp_server.status(401)])
+async def test_a_server_that_answers_nonsense_harms_nothing(
+    running: RunningPlatform, desk: Desk, tickets: ToolServer, instead: Instead
+) -> None:
+    await desk.approve("tickets.send")
+    tickets.instead = instead
+    shown = await desk.tools()
+    assert shown["send"]["state"] == "offered", "it is compared again when it is called"
+    assert (await desk.put("servers"))["servers"][0]["problem"]
+    tickets.instead = mcp_server.nothing
+    assert (await desk.tools())["send"]["state"] == "offered"
+
+
+async def test_a_name_that_leads_to_a_metadata_service_is_not_connected_to() -> None:
+    async with Outbound(RemoteServer(url="http://tools.internal/mcp", private=True)) as wire:
+        for address in ("169.254.169.254", "[::ffff:169.254.169.254]", "[fd00:ec2::254]"):
+            with pytest.raises(httpx2.ConnectError, match="metadata"):
+                await wire.get(f"http://{address}/latest")
