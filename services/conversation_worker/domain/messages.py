@@ -45,12 +45,13 @@ def unread(paths: Sequence[str], found: int) -> str:
     return f"skipped {count(found, 'unreadable file')} ({', '.join((*map(name, paths), *more))})"[:500] if found else ""
 
 
-def undo(effect: EffectClass, *, in_workspace: bool, staged: bool) -> str:
-    """Say how what a tool does can be undone (P5)."""
+def undo(effect: EffectClass, *, in_workspace: bool, staged: bool, destination: str | None = None) -> str:
+    """Say how what a tool does can be undone (P5), and which host receives its args."""
     if in_workspace:
         return STAGED if staged else UNDO[effect]
     final = "" if effect in (EffectClass.PURE, EffectClass.STAGED) else f"{FINAL} "
-    return f"{final}{UNDO[effect]} (Effect class: {effect}.)"
+    sent = f"Its arguments are sent to {destination}. " if destination else ""
+    return f"{sent}{final}{UNDO[effect]} (Effect class: {effect}.)"
 
 
 def did_it_happen(what: str) -> str:

@@ -233,7 +233,9 @@ async def test_a_lost_answer_is_asked_about_and_never_repeated(
     await desk.approve("hasty.send")
     tickets.answer = never
     await running.say("hasty.send once", session="lost")
-    await running.decide(await running.asked(session="lost"), session="lost")
+    approval = await running.asked(session="lost")
+    assert "sent to 127.0.0.1. " in approval.undo
+    await running.decide(approval, session="lost")
     await running.until(ToolUnknown, session="lost")
     assert (await running.asked(session="lost")).kind == "effect"
     assert len(tickets.calls) == 1
