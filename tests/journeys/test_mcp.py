@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 import pytest_asyncio
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
+from typing_extensions import override
 
+from deploy.local.ports import free_port
+from libs.database import Dsns
 from libs.identity.keys import mint
 from libs.runtime.embedded.postgres import Postgres
 from services import http_server
+from services.gateway.directory import Directory
+from services.gateway.keys import ensure_local_key
 from tests import infrastructure
-from tests.support import platform
-from tests.support.platform import SERVICES, RunningPlatform
+from tests.support import gateway_replica, platform
+from tests.support.platform import SERVICES, WITHIN, RunningPlatform
+from tests.support.processes import Child
 
 REVISIONS = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """How the client connects to each."""
@@ -29,17 +38,29 @@ class Served:
     """A platform behind a socket, and its owner's key."""
 
     at: RunningPlatform
+    where: Dsns
     url: str
     key: str
 
+    async def stranger(self) -> str:
+        """Return the key of another tenant's owner."""
+        text, stored = mint("acme", "owner", scopes=["*"])
+        directory = Directory(self.at.platform.database)
+        await directory.put_tenant("acme")
+        await directory.put_key(stored, name="test", by="test")
+        return text
+
     @asynccontextmanager
-    async def client(self, revision: str, key: str | None = None, **callbacks: Any) -> AsyncIterator[Client]:
+    async def client(
+        self, revision: str, key: str | None = None, *, url: str | None = None, **callbacks: Any
+    ) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {key or self.key}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
-            transport = streamable_http_client(f"{self.url}/mcp", http_client=http)
+        async with httpx2.AsyncClient(headers=headers, timeout=WITHIN, trust_env=False) as http:
+            transport = streamable_http_client(f"{url or self.url}/mcp", http_client=http)
             async with Client(transport, mode=REVISIONS[revision], **callbacks) as client:
                 assert client.protocol_version == revision
-                yield client
+                with anyio.fail_after(WITHIN):
+                    yield client
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -51,10 +72,11 @@ async def served(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> 
         infrastructure.fresh_database(server, await platform.template(server)) as where,
         platform.run_platform(where, tmp_path_factory.mktemp("mcp"), names=names, settings=settings) as at,
     ):
+        await ensure_local_key(at.platform, key)
         app = at.platform.clients["gateway"]()._transport.app  # type: ignore[attr-defined]
         with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
             async with http_server.serving(app, door):
-                yield Served(at, http_server.url_of(door), key)
+                yield Served(at, where, http_server.url_of(door), key)
 
 
 @pytest.mark.parametrize("revision", sorted(REVISIONS))
@@ -73,3 +95,183 @@ async def test_primitive_returns_its_result(served: Served, revision: str) -> No
     assert not found.is_error, found
     assert found.structured_content["data"]["count"] == 2
     assert any("succeeded" in message for message in seen), seen
+
+
+@dataclass
+class Person:
+    """A host's user: answers forms in order, and keeps what was asked."""
+
+    answers: list[dict[str, Any] | str]
+    asked: list[Any] = field(default_factory=list)
+
+    async def __call__(self, context: Any, params: Any) -> ElicitResult:
+        self.asked.append(params)
+        said = self.answers.pop(0)
+        if isinstance(said, str):
+            return ElicitResult(action=said)
+        return ElicitResult(action="accept", content=said)
+
+
+APPROVE: dict[str, Any] = {"decision": "approve"}
+
+
+def folder_of(served: Served, name: str, revision: str) -> Path:
+    return served.at.folder("a.tmp", "b.tmp", "notes.txt", at=f"{name}-{revision}")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("[a-z]*"))
+
+
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_clarification_is_asked_and_answered_by_a_form(served: Served, revision: str) -> None:
+    folder, person = folder_of(served, "ask", revision), Person([{"answer": "yes"}, APPROVE, APPROVE])
+    async with served.client(revision, elicitation_callback=person) as client:
+        done = await client.call_tool("suma_run", {"text": "delte the tmp files", "root": str(folder)})
+    assert "delete the tmp files" in person.asked[0].message
+    assert done.structured_content["state"] == "completed", done
+    assert names(folder) == ["notes.txt"]
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_approval_with_an_exclusion_spares_the_file(served: Served, revision: str) -> None:
+    folder, person = folder_of(served, "spare", revision), Person([{**APPROVE, "exclude": ["b.tmp"]}, APPROVE])
+    async with served.client(revision, elicitation_callback=person) as client:
+        done = await client.call_tool("suma_run", {"text": "delete the tmp files", "root": str(folder)})
+    assert done.structured_content["state"] == "completed", done
+    assert names(folder) == ["b.tmp", "notes.txt"]
+
+
+@pytest.mark.requirement("P4")
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_declined_form_changes_nothing(served: Served, revision: str) -> None:
+    folder, person = folder_of(served, "no", revision), Person(["decline"] * 3)
+    async with served.client(revision, elicitation_callback=person) as client:
+        await client.call_tool("suma_run", {"text": "delete the tmp files", "root": str(folder)})
+    assert person.asked
+    assert len(names(folder)) == 3
+
+
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_client_without_forms_is_told_the_question(served: Served, revision: str) -> None:
+    folder = folder_of(served, "told", revision)
+    async with served.client(revision) as client:
+        told = await client.call_tool("suma_run", {"text": "delete the tmp files", "root": str(folder)})
+        turn = told.structured_content["turn_id"]
+        assert told.structured_content["question"]["kind"] == "step"
+        again = await client.call_tool("suma_follow", {"turn_id": turn})
+        assert again.structured_content["question"] == told.structured_content["question"]
+        done = await client.call_tool("suma_cancel", {"turn_id": turn, "reason": "enough"})
+    assert done.structured_content["state"] == "cancelled", done
+
+
+@pytest.mark.requirement("A23")
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_cancelled_call_cancels_its_turn(served: Served, revision: str) -> None:
+    """A turn waits behind one that asks; the client gives its call up."""
+    folder, began = folder_of(served, "cancel", revision), anyio.Event()
+    heard: list[str] = []
+
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+        began.set()
+
+    async with served.client(revision) as client:
+        first = await client.call_tool("suma_run", {"text": "delete the tmp files", "root": str(folder)})
+        session = first.structured_content["session_id"]
+        async with anyio.create_task_group() as group:
+            args = {"text": "list the files", "session_id": session}
+            group.start_soon(lambda: client.call_tool("suma_run", args, progress_callback=progress))
+            await began.wait()
+            group.cancel_scope.cancel()
+    turn = heard[0].split()[1]
+    assert (await served.at.ended(turn, session=session)).state == "cancelled"
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_another_tenants_turn_looks_like_none(served: Served, revision: str) -> None:
+    folder = folder_of(served, "theirs", revision)
+    async with served.client(revision) as client:
+        mine = await client.call_tool("suma_run", {"text": "list the files", "root": str(folder)})
+    turn, session = mine.structured_content["turn_id"], mine.structured_content["session_id"]
+    async with served.client(revision, await served.stranger()) as client:
+        for name in ("suma_follow", "suma_cancel"):
+            seen, none = [await client.call_tool(name, {"turn_id": id}) for id in (turn, "none")]
+            assert seen.is_error
+            assert seen == none
+        seen, none = [await client.call_tool("suma_run", {"text": "x", "session_id": id}) for id in (session, "none")]
+        assert seen.is_error
+        assert seen == none
+
+
+class Replicas:
+    """Gateways on one port, one after another."""
+
+    def __init__(self, served: Served) -> None:
+        self._served, self.port = served, free_port()
+        self._child = self._begun()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def answers(self) -> None:
+        with anyio.fail_after(WITHIN):
+            await self._answers()
+
+    async def _answers(self) -> None:
+        async with httpx2.AsyncClient(trust_env=False) as http:
+            while True:
+                try:
+                    await http.get(f"{self.url}/healthz")
+                    return
+                except httpx2.TransportError:
+                    await anyio.sleep(0.02)
+
+    async def replace(self) -> None:
+        """Kill the gateway, and start another."""
+        await self.kill()
+        self._child = self._begun()
+        await self.answers()
+
+    async def kill(self) -> None:
+        self._child.kill()
+        await self._child.ended()
+
+    def _begun(self) -> Child:
+        return Child(gateway_replica.serve, self._served.where, self._served.at.root.parent, self.port)
+
+
+@pytest.mark.requirement("A22b", "P1")
+async def test_calls_end_although_their_gateway_was_killed(served: Served) -> None:
+    """The gateway dies while the users look at their forms. Their answers, and the calls, go on at the next one."""
+    gateways, both, killed = Replicas(served), anyio.Semaphore(0), anyio.Event()
+    done: dict[str, Any] = {}
+
+    class Slow(Person):
+        @override
+        async def __call__(self, context: Any, params: Any) -> ElicitResult:
+            both.release()
+            await killed.wait()
+            return await super().__call__(context, params)
+
+    async def run(revision: str) -> None:
+        person, args = Slow([APPROVE] * 4), {"text": "delete the tmp files"}
+        root = str(folder_of(served, "killed", revision))
+        async with served.client(revision, url=gateways.url, elicitation_callback=person) as client:
+            done[revision] = await client.call_tool("suma_run", {**args, "root": root})
+
+    await gateways.answers()
+    async with anyio.create_task_group() as group:
+        for revision in REVISIONS:
+            group.start_soon(run, revision)
+        for _ in REVISIONS:
+            await both.acquire()
+        await gateways.replace()
+        killed.set()
+    await gateways.kill()
+    for revision in REVISIONS:
+        assert done[revision].structured_content["state"] == "completed", done
+        assert names(served.at.root / f"killed-{revision}") == ["notes.txt"]

@@ -144,15 +144,15 @@ class Call:
             return errors.failed(error)
 
     async def _made(self, tool: ToolDefinition | None, params: CallToolRequestParams, args: dict[str, Any]) -> Result:
-        turn: Accepted | TurnShown
         if params.request_state is not None:
-            turn = await self._answered(RequestState.model_validate_json(params.request_state), params)
-        elif params.name == FOLLOW:
+            return await self._go_on(RequestState.model_validate_json(params.request_state), params)
+        if params.name == FOLLOW:
             return await self.follow(await self.turns.turn(_one(args, "turn_id")))
-        elif params.name == CANCEL:
+        if params.name == CANCEL:
             return await self._cancel(args)
-        else:
-            turn = await self._begun(tool, args)
+        return await self._until_it_ends(await self._begun(tool, args))
+
+    async def _until_it_ends(self, turn: Accepted | TurnShown) -> Result:
         async with self._cancelled_with(turn.turn_id):
             return await self.follow(turn)
 
@@ -167,15 +167,17 @@ class Call:
         text = f"{tool.name} {orjson.dumps(args).decode()}"[:TEXT_MOST]
         return await self.turns.start(text, **place, call=ToolCall(tool=tool.name, args=args), key=self.key)
 
-    async def _answered(self, state: RequestState, params: CallToolRequestParams) -> TurnShown:
-        """Pass a person's answer on. Without an answer the question is asked again."""
+    async def _go_on(self, state: RequestState, params: CallToolRequestParams) -> Result:
+        """Pass a person's answer on, and follow the turn. Without a usable answer the question is asked again."""
         said = (params.input_responses or {}).get(QUESTION)
         standing = await self.turns.standing(state.turn_id)
         question = standing.question
         if isinstance(said, ElicitResult) and question is not None and key_of(question, state.turn_id) == state.asked:
-            self.asked.add(state.asked)
-            await answer(self.turns, state.turn_id, question, said)
-        return standing.turn
+            if said.action == "cancel":
+                return waiting(standing.turn, question)
+            if await answer(self.turns, state.turn_id, question, said):
+                self.asked.add(state.asked)
+        return await self._until_it_ends(standing.turn)
 
     async def _cancel(self, args: dict[str, Any]) -> Result:
         done = await self.turns.cancel(_one(args, "turn_id"), reason=str(args.get("reason", "")))
@@ -250,18 +252,19 @@ def key_of(question: Question, turn_id: str) -> str:
     return f"{turn_id}.{question.seq}" if isinstance(question, Clarification) else question.approval_id
 
 
-async def answer(turns: TurnClient, turn_id: str, question: Question, said: ElicitResult) -> None:
-    """Pass a person's answer on to the turn that asked. A question that was closed meanwhile stays as it is."""
+async def answer(turns: TurnClient, turn_id: str, question: Question, said: ElicitResult) -> bool:
+    """Pass a person's answer on to the turn that asked; return whether there was one."""
     if isinstance(question, Clarification):
         text = questions.reply_of(said)
         if text is not None:
             await turns.reply(turn_id, text, key=f"mcp-{key_of(question, turn_id)}")
         elif said.action == "decline":
             await cancel(turns, turn_id, "the user declined to answer")
-        return
+        return text is not None or said.action == "decline"
     decision = questions.answer_of(question, said)
     if decision is not None:
         await turns.decide(question.approval_id, decision)
+    return decision is not None
 
 
 async def cancel(turns: TurnClient, turn_id: str, reason: str) -> None:

@@ -48,7 +48,7 @@ from services.gateway.surfaces.turns import Question, TurnClient
 Json = Any
 
 CALL = "tools/call"
-RETRY_MS = 3000
+RETRY_MS = 2000
 """After which a client resumes a broken stream: a restarted process answers again by then."""
 NO_TURN = "none"
 
