@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -47,34 +48,36 @@ class Entry:
     lane: tuple[str, str]
     waits: bool = True
     """Whether it waits while Postgres cannot be reached; else it fails."""
-    spoken: list[tuple[Envelope[Event], bytes, Row]] = field(default_factory=list)
+    spoken: list[tuple[Envelope[Event], bytes, Row, int]] = field(default_factory=list)
+    """Each event, its data, its row, and the place of its changeset's item among `items`."""
     held: list[Lease] = field(default_factory=list)
-    starts: list[Row] = field(default_factory=list)
+    starts: list[tuple[Row, int]] = field(default_factory=list)
+    """Each lease's row, and the place of its changeset's item."""
     parks: list[Row] = field(default_factory=list)
 
     def records(self, positions: dict[str, int]) -> list[Record]:
         """Return the published events as records at the positions that the log assigned."""
         return [
-            Record(e.topic.name, row["part"], positions[e.id], e.id, e.tenant, e.key, e.type, row["headers"], data, e)
-            for e, data, row in self.spoken
+            Record(e.topic.name, row["part"], positions[e.id], e.id, e.tenant, e.key, e.type, e.headers(), data, e)
+            for e, data, row, _ in self.spoken
             if e.id in positions
         ]
 
 
 def item(cause: Cause, state: str) -> Row:
-    lease = cause.lease
-    return {
-        "grp": cause.group,
-        "id": cause.id,
-        "tenant": cause.tenant,
-        "key": cause.key,
-        "topic": cause.topic,
-        "urgent": cause.urgent,
-        "parked": cause.parked,
-        "state": state,
-        "lease": lease.id if lease else None,
-        "token": lease.token if lease else None,
-    }
+    """Return the input as a row, without what is as usual."""
+    row: Row = {"grp": cause.group, "id": cause.id, "tenant": cause.tenant, "key": cause.key}
+    if cause.topic is not None:
+        row["topic"] = cause.topic
+    if cause.urgent:
+        row["urgent"] = True
+    if cause.parked is not None:
+        row["parked"] = cause.parked
+    if state != "done":
+        row["state"] = state
+    if cause.lease is not None:
+        row |= {"lease": cause.lease.id, "token": cause.lease.token}
+    return row
 
 
 def envelope(cause: Cause, event: Event, *, now: datetime, traceparent: str | None) -> Envelope[Event]:
@@ -94,8 +97,13 @@ def envelope(cause: Cause, event: Event, *, now: datetime, traceparent: str | No
     )
 
 
-def spoken(envelope: Envelope[Event]) -> tuple[Envelope[Event], bytes, Row]:
-    """Return the event as a row of the log.
+def shared(cause: Cause, first: Envelope[Event]) -> Mapping[str, str]:
+    """Return the headers that all events of a changeset have, given one of them. Some may have a turn of their own."""
+    return {name: value for name, value in first.headers().items() if name != "turnid" or value == cause.turn}
+
+
+def spoken(envelope: Envelope[Event], shared: Mapping[str, str]) -> tuple[Envelope[Event], bytes, Row]:
+    """Return the event as a row of the log, without the headers that it shares with its changeset.
 
     Raises:
         EventTooLarge: its data exceeds 256 KiB.
@@ -108,29 +116,20 @@ def spoken(envelope: Envelope[Event]) -> tuple[Envelope[Event], bytes, Row]:
         "id": envelope.id,
         "topic": topic.name,
         "part": topic.partition_of(envelope.key),
-        "tenant": envelope.tenant,
-        "key": envelope.key,
         "type": envelope.type,
-        "headers": envelope.headers(),
         "data": orjson.Fragment(data),
     }
+    own = {name: value for name, value in envelope.headers().items() if shared.get(name) != value}
+    if own:
+        row["headers"] = own
     return envelope, data, row
 
 
 def started(cause: Cause, start: NewLease, *, owner: str | None) -> tuple[Row, Lease | None]:
     """Return a lease as a row, and as held when it is claimed at birth."""
     content = {**start.input, "_cause": cause.inherited()}
-    row = {
-        "id": start.id,
-        "grp": cause.group,
-        "kind": start.kind,
-        "tenant": cause.tenant,
-        "key": cause.key,
-        "owner": owner,
-        "delay": start.delay or 0.0,
-        "ttl": TTL_SECONDS,
-        "input": content,
-    }
+    row: Row = {"id": start.id, "kind": start.kind, "input": content}
+    row |= {"owner": owner, "ttl": TTL_SECONDS} if owner else {"delay": start.delay or 0.0}
     held = Lease(start.id, cause.group, start.kind, cause.tenant, cause.key, 1, 1, content) if owner else None
     return row, held
 
@@ -154,17 +153,20 @@ def parked(cause: Cause, parking: Parking) -> Row:
 
 
 def document(entries: Sequence[Entry]) -> str:
-    """Return the batch as `bus.commit` reads it. `n` numbers changesets, `i` changes, `o` events."""
+    """Return the batch as `bus.commit` reads it. `n` numbers changesets, `c` items, `i` changes, `o` events."""
     batch: dict[str, Any] = {"items": []}
     changes: dict[str, dict[str, list[Row]]] = {}
+    counts: Counter[str] = Counter()
     i = o = 0
     for n, entry in enumerate(entries):
+        first = len(batch["items"])
         batch["items"].extend({"n": n, **item} for item in entry.items)
         for changeset in entry.changesets:
             tenant = changeset.cause.tenant
             for change in changeset.changes:
                 row = {**change.row, "tenant_id": tenant, "n": n, "i": i}
                 changes.setdefault(change.schema, {}).setdefault(change.kind, []).append(row)
+                counts[change.schema] += 1
                 i += 1
             for name, wanted in (("ends", changeset.ends), ("cancels", changeset.cancels)):
                 if wanted:
@@ -174,14 +176,15 @@ def document(entries: Sequence[Entry]) -> str:
             for aside in changeset.dead_letter_actions:
                 row = {"n": n, "verb": aside.verb, "grp": aside.group, "id": aside.event_id, "tenant": tenant}
                 batch.setdefault("asides", []).append(row)
-        for _, _, row in entry.spoken:
-            batch.setdefault("events", []).append({**row, "n": n, "o": o})
+        for _, _, row, place in entry.spoken:
+            batch.setdefault("events", []).append({**row, "n": n, "o": o, "c": first + place})
             o += 1
-        for name, rows in (("starts", entry.starts), ("parks", entry.parks)):
-            if rows:
-                batch.setdefault(name, []).extend({**row, "n": n} for row in rows)
+        if entry.starts:
+            batch.setdefault("starts", []).extend({**row, "n": n, "c": first + place} for row, place in entry.starts)
+        if entry.parks:
+            batch.setdefault("parks", []).extend({**row, "n": n} for row in entry.parks)
     if changes:
-        batch["changes"] = changes
+        batch |= {"changes": changes, "counts": counts}
     batch["tenants"] = tenant_set(
         sorted({changeset.cause.tenant for entry in entries for changeset in entry.changesets})
     )

@@ -169,24 +169,25 @@ class Writer:
         entry = Entry(changesets, [batch.item(changeset.cause, state) for changeset in changesets], lane)
         now, traceparent = self._clock.now(), traces.traceparent()
         try:
-            for changeset in changesets:
+            for place, changeset in enumerate(changesets):
                 for event in changeset.events:
                     said = batch.envelope(changeset.cause, event, now=now, traceparent=traceparent)
-                    entry.spoken.append(batch.spoken(said))
+                    shared = entry.items[place].setdefault("headers", batch.shared(changeset.cause, said))
+                    entry.spoken.append((*batch.spoken(said, shared), place))
         except (ValueError, TypeError) as error:
             raise BadChangeset(f"an event cannot be written as JSON: {error}") from error
         if parking is not None:
             entry.parks.append(batch.parked(changesets[0].cause, parking))
-        for changeset in changesets:
-            self._start(entry, changeset)
+        for place, changeset in enumerate(changesets):
+            self._start(entry, changeset, place)
         return entry
 
-    def _start(self, entry: Entry, changeset: Changeset) -> None:
+    def _start(self, entry: Entry, changeset: Changeset, place: int) -> None:
         cause = changeset.cause
         for start in changeset.starts:
             claimed = start.delay is None and self.hooks.claim(cause.group, cause.tenant, start)
             row, held = batch.started(cause, start, owner=self._member if claimed else None)
-            entry.starts.append(row)
+            entry.starts.append((row, place))
             if held is not None:
                 entry.held.append(held)
 
@@ -292,9 +293,10 @@ class Writer:
             records = entry.records(positions) if verdict == FRESH else []
             if records:
                 self.hooks.deliver(records)
-            for row in entry.starts if verdict == FRESH else ():
-                if row["owner"] is None and not row["delay"]:
-                    self.hooks.due(row["grp"], row["kind"], row["tenant"])
+            for row, place in entry.starts if verdict == FRESH else ():
+                if not row.get("owner") and not row["delay"]:
+                    cause = entry.changesets[place].cause
+                    self.hooks.due(cause.group, row["kind"], cause.tenant)
             for held in entry.held:
                 (self.hooks.begin if verdict == FRESH else self.hooks.unclaim)(held)
             for changeset in entry.changesets if verdict == FRESH else ():

@@ -180,7 +180,7 @@ class Handlers:
     def _begin(self, cause: Cause, request: ToolRequested, passed: Passed) -> Changeset:
         return (
             calls.opened(cause, request, "running")
-            .start(NewLease(request.call_id, TOOL, {"request": request.model_dump(mode="json")}))
+            .start(NewLease(request.call_id, TOOL, {"request": request.model_dump(mode="json", exclude_defaults=True)}))
             .emit(
                 calls.allowed(request, passed.decision),
                 calls.recorded(request, "intent", "begin", revision=passed.decision.revision),

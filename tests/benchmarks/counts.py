@@ -36,7 +36,7 @@ PYDANTIC = ("__init__", "model_validate", "model_validate_json", "model_copy", "
 BOUNDS: Mapping[str, float] = {
     "commits": 18,
     "changesets": 29,
-    "document bytes": 61_500,
+    "document bytes": 52_500,
     "read transactions": 5,
     "read round trips": 5,
     "events": 26,

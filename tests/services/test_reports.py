@@ -46,4 +46,4 @@ async def test_the_death_of_garbage_can_be_told(name: str, data: bytes, tmp_path
                 cause = Cause.record(name, replace(dead, headers=headers))
                 told: Changeset = subscription.on_dead(cause, dead, Rejected("no"))
                 for event in told.events:
-                    spoken(envelope(cause, event, now=SystemClock().now(), traceparent=None))
+                    spoken(envelope(cause, event, now=SystemClock().now(), traceparent=None), {})

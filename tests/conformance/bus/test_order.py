@@ -67,7 +67,7 @@ def _publishing(what: str, *, key: str) -> str:
     event = RememberRequested(memory_id=what, kind="fact", text="", user="u")
     entry = batch.Entry((Changeset(cause).emit(event),), (batch.item(cause, "done"),), (cause.group, cause.key))
     envelope = batch.envelope(cause, event, now=SystemClock().now(), traceparent=None)
-    entry.spoken.append(batch.spoken(envelope))
+    entry.spoken.append((*batch.spoken(envelope, {}), 0))
     return batch.document([entry])
 
 

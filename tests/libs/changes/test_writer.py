@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from libs.changes import Cause, Changeset
 from libs.changes.writer import WAITING_MOST, Applied, BadChangeset, Overloaded, Stale, Writer
 from libs.clock import SystemClock
 from libs.database import Database, DatabaseDown, Dsns
-from libs.events import MessageReceived
+from libs.events import FeedbackGiven, MessageReceived
 from libs.leases.ports import Lease, NewLease
 from tests.libs.changes.conftest import Bench, Outcome, request
 from tests.support.examples import examples
@@ -244,3 +245,16 @@ async def test_a_changeset_that_does_not_wait_fails_without_a_server() -> None:
         with pytest.raises(DatabaseDown):
             await writer.apply(started(ids.new()), waits=False)
     writing.cancel()
+
+
+@pytest.mark.parametrize("turn", [None, "t0"])
+async def test_every_event_has_the_headers_of_its_envelope(bench: Bench, turn: str | None) -> None:
+    cause = Cause.request("gateway", id=ids.new(), tenant="t1", key="t1:s", session="s", turn=turn)
+    heard = MessageReceived(message_id="m", turn_id="t", text="hi", principal="p")
+    rated = FeedbackGiven(subject="s", score=1, user="u")
+    (applied,) = await bench.together(Changeset(cause).emit(heard, rated))
+    assert isinstance(applied, Applied)
+    for record in applied.records:
+        found = await bench.eye.fetchrow("select headers::text, key from bus.log where event_id = $1", record.event_id)
+        assert found is not None
+        assert (orjson.loads(found["headers"]), found["key"]) == (record.headers, "t1:s")
