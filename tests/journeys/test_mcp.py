@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -14,11 +15,13 @@ import pytest
 import pytest_asyncio
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 from typing_extensions import override
 
 from deploy.local.ports import free_port
 from libs.database import Dsns
+from libs.events import ActionRecorded
 from libs.identity.keys import mint
 from libs.runtime.embedded.postgres import Postgres
 from services import http_server
@@ -204,6 +207,58 @@ async def test_another_tenants_turn_looks_like_none(served: Served, revision: st
         seen, none = [await client.call_tool("suma_run", {"text": "x", "session_id": id}) for id in (session, "none")]
         assert seen.is_error
         assert seen == none
+
+
+async def test_resources_show_sessions_results_and_the_audit_head(served: Served) -> None:
+    folder = served.at.folder(*(f"{'long' * 20}-{n}.txt" for n in range(900)), at="large")
+    async with served.client("2026-07-28") as client:
+        large = await client.call_tool("manage-files__list", {"path": ".", "root": str(folder)})
+        turn, session = large.structured_content["turn_id"], large.structured_content["session_id"]
+        listed = {str(each.uri) for each in (await client.list_resources()).resources}
+        assert {f"suma://sessions/{session}", "suma://audit/head", "skill://manage-files/SKILL.md"} <= listed
+        links = [block.uri for block in large.content if block.type == "resource_link"]
+        seen = [await client.read_resource(uri) for uri in (*links, f"suma://sessions/{session}", "suma://audit/head")]
+    result, shown, head = [json.loads(each.contents[0].model_dump()["text"]) for each in seen]
+    assert result["count"] == 900
+    assert [each["turn_id"] for each in shown["turns"]] == [turn]
+    assert head["count"] > 0
+    assert {"asset.read", "admin.audit"} <= {record.action for record in await actions(served)}
+
+
+async def actions(served: Served) -> list[ActionRecorded]:
+    pool = await served.at.platform.database.bus()
+    rows = await pool.fetch("select data::text from bus.log where type = $1", ActionRecorded.type)
+    return [ActionRecorded.model_validate_json(row["data"]) for row in rows]
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_strangers_resource_looks_like_none(served: Served, revision: str) -> None:
+    async with served.client(revision) as client:
+        mine = await client.call_tool("suma_run", {"text": "list the files", "root": str(served.at.folder("a.txt"))})
+    about = mine.structured_content
+    async with served.client(revision, await served.stranger()) as client:
+        for uri in (f"suma://sessions/{about['session_id']}", f"suma://turns/{about['turn_id']}"):
+            refused = []
+            for one in (uri, uri.rpartition("/")[0] + "/none"):
+                with pytest.raises(MCPError) as error:
+                    await client.read_resource(one)
+                refused.append((error.value.code, error.value.message))
+            assert refused[0] == refused[1]
+        assert not [each for each in (await client.list_resources()).resources if about["session_id"] in str(each.uri)]
+
+
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_skills_are_prompts_and_files(served: Served, revision: str) -> None:
+    async with served.client(revision) as client:
+        names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+        assert "manage-files" in names
+        prompt = await client.get_prompt("manage-files", {"task": "sort my downloads"})
+        page = await client.read_resource("skill://manage-files/SKILL.md")
+    text = prompt.messages[0].content.model_dump()["text"]
+    assert text.endswith("sort my downloads")
+    assert "# Manage files" in text
+    assert "# Manage files" in page.contents[0].model_dump()["text"]
 
 
 class Replicas:

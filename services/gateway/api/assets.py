@@ -17,8 +17,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-from libs.changes import Changeset
-from libs.errors import NotFound
+from libs.changes import Cause, Changeset
+from libs.errors import NotFound, Rejected
 from libs.events import ActionRecorded
 from libs.identity import Principal
 from libs.objects.content import disposition
@@ -51,6 +51,12 @@ class NoSuchAsset(NotFound):
     """There is no such asset; read the id from a step's result."""
 
 
+class TooLarge(Rejected):
+    """This file is too large for an answer; download it."""
+
+    code = "ASSET_TOO_LARGE"
+
+
 @router.get("/v1/assets/{asset_id}", response_class=Response, responses=ANSWERS | raises(NoSuchAsset, OUT_OF_RANGE))
 async def fetch(
     request: Request,
@@ -61,18 +67,44 @@ async def fetch(
     if_range: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Return the content of a file for download, or redirect (307) to a short-lived link."""
-    cause = commands.cause_of(who)
-    allowed = await commands.permitted(here, cause, who, READ)
-    asset = await _visible(here, who, asset_id)
+    cause, allowed, asset = await _permitted(here, who, asset_id)
     # Clients drop Authorization when redirected to another host, but keep X-API-Key.
     link = await _link(here, who, asset) if "x-api-key" not in request.headers else None
     delivery: Delivery = "streamed" if link is None else "linked"
-    done = _audit_record(who, asset, delivery)
-    record = allowed.model_copy(update={"resource": done.resource, "turn_id": asset.turn_id})
-    await here.platform.writer.apply(Changeset(cause).emit(record, done))
+    await _record(here, who, cause, allowed, asset, delivery)
     if link is not None:
         return RedirectResponse(link)
     return await _streamed(here, who, asset, range if if_range in (None, _etag(asset)) else None)
+
+
+async def read(here: Gateway, who: Principal, asset_id: str, *, most: int) -> tuple[StoredAsset, bytes]:
+    """Return a file with its content, under the same checks as a download.
+
+    Raises:
+        NotFound: there is no such file, or the caller does not see it.
+        TooLarge: it has more than `most` bytes.
+    """
+    cause, allowed, asset = await _permitted(here, who, asset_id)
+    if asset.size > most:
+        raise TooLarge(f"this file has {asset.size} bytes, over {most}; download it at /v1/assets/{asset_id}")
+    await _record(here, who, cause, allowed, asset, "streamed")
+    content = here.platform.objects.open(asset.place(who.tenant), asset.sha256, start=0, end=asset.size)
+    return asset, b"".join([chunk async for chunk in content])
+
+
+async def _permitted(here: Gateway, who: Principal, asset_id: str) -> tuple[Cause, ActionRecorded, StoredAsset]:
+    cause = commands.cause_of(who)
+    allowed = await commands.permitted(here, cause, who, READ)
+    return cause, allowed, await _visible(here, who, asset_id)
+
+
+async def _record(
+    here: Gateway, who: Principal, cause: Cause, allowed: ActionRecorded, asset: StoredAsset, delivery: Delivery
+) -> None:
+    """Record the decision, and to which principal the content goes."""
+    done = _audit_record(who, asset, delivery)
+    record = allowed.model_copy(update={"resource": done.resource, "turn_id": asset.turn_id})
+    await here.platform.writer.apply(Changeset(cause).emit(record, done))
 
 
 async def _visible(here: Gateway, who: Principal, asset_id: str) -> StoredAsset:

@@ -13,7 +13,7 @@ from mcp_types import CallToolRequestParams, ListToolsResult, PaginatedRequestPa
 import libs
 from libs.identity import Principal
 from libs.runtime.platform import Platform
-from services.gateway.surfaces.mcp import catalogue
+from services.gateway.surfaces.mcp import catalogue, resources, skills
 from services.gateway.surfaces.mcp.calls import Call, Context, Result
 from services.gateway.surfaces.mcp.state import STATE
 
@@ -25,9 +25,13 @@ INSTRUCTIONS = (
     "Give a whole task to suma_run in words, or call one primitive with a root. Nothing changes before a person agrees."
 )
 LIST_SECONDS = 60
+LISTED = CacheHint(ttl_ms=LIST_SECONDS * 1000)
 HINTS: Mapping[CacheableMethod, CacheHint] = {
-    "tools/list": CacheHint(ttl_ms=LIST_SECONDS * 1000),
+    "tools/list": LISTED,
+    "prompts/list": LISTED,
+    "resources/templates/list": LISTED,
 }
+"""Sessions and their turns change all the time: a list or a reading of them is stale at once."""
 
 
 def build(platform: Platform) -> Server[Any]:
@@ -42,7 +46,15 @@ def build(platform: Platform) -> Server[Any]:
         get_tool_input_schema=lambda name: None,
         on_list_tools=_list_tools,
         on_call_tool=_call_tool,
+        on_list_resources=resources.list_resources,
+        on_list_resource_templates=resources.list_templates,
+        on_read_resource=resources.read_resource,
+        on_list_prompts=skills.list_prompts,
+        on_get_prompt=skills.get_prompt,
     )
+    server.add_request_handler("skills/list", PaginatedRequestParams, skills.list_skills)
+    server.add_request_handler("skills/get", skills.SkillsGetParams, skills.get_skill)
+    server.extensions[skills.EXTENSION] = {}
     security = RequestStateSecurity(
         keys=[platform.keys.secret(STATE)], ttl=STATE_SECONDS, bind_principal=_principal, audience=NAME
     )
