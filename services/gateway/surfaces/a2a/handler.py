@@ -50,6 +50,10 @@ from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
 
 PAGE, PAGE_MOST = 50, 100
+STALE = "stale"
+"""The outcome of an answer that closed nothing."""
+OUTCOME_LOOKS = 5
+"""Times that an answer's outcome is waited for, each as long as the HTTP API waits."""
 LOOK_SECONDS = 10.0
 """Seconds after which a blocking request checks whether its client is still there."""
 
@@ -227,12 +231,26 @@ class Tasks(RequestHandler):
             raise InvalidParamsError("the task belongs to another context")
         asked_at = (await self._store.now(call.who.tenant, task)).at
         if isinstance(standing.question, ApprovalShown):
-            answer = answer_to(standing.question, message)
-            await call.turns.decide(standing.question.approval_id, answer, key=message.key)
-        else:
-            # A repeated message gets its first answer, also if the task has gone on since.
-            await call.turns.reply(task, _text(message), key=message.key)
+            taken = await self._decided(call, standing.question, message)
+            return Sent(task, asked_at=asked_at if taken else None)
+        # A repeated message gets its first answer, also if the task has gone on since.
+        await call.turns.reply(task, _text(message), key=message.key)
         return Sent(task, asked_at=asked_at)
+
+    async def _decided(self, call: Call, asked: ApprovalShown, message: Said) -> bool:
+        """Answer an approval; return whether a worker has taken the answer yet.
+
+        Raises:
+            InvalidParamsError: the answer did not fit, so the question stands.
+        """
+        answer = answer_to(asked, message)
+        for _ in range(OUTCOME_LOOKS):
+            done = await call.turns.decide(asked.approval_id, answer, key=message.key)
+            if done.outcome is not None:
+                if done.outcome.data["outcome"] == STALE:
+                    raise InvalidParamsError(done.outcome.data["reason"] or "the answer came too late")
+                return True
+        return False
 
     async def _settled(self, call: Call, sent: Sent) -> Facts:
         """Wait until the task ends or asks, as long as the client waits too; return how it stands."""

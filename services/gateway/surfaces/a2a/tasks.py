@@ -100,6 +100,8 @@ class Updates:
         match item.type:
             case "message.accepted":
                 return
+            case "approval.closed" if data["outcome"] == "stale":
+                return  # An answer that did not fit: the question stands.
             case "message.completed":
                 yield self._artifact(_answer(data["text"]), last=True)
                 return

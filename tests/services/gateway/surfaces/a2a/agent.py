@@ -85,6 +85,11 @@ class Worker:
     async def _answered(self, cause: Cause, event: Envelope[ApprovalDecided]) -> Changeset:
         self.decided.append(event.data)
         turn = cause.turn or ""
+        if "nothing" in event.data.exclude:
+            stale = ApprovalClosed(
+                turn_id=turn, approval_id=event.data.approval_id, outcome="stale", reason="nothing is called nothing"
+            )
+            return Changeset(cause).emit(stale)
         closed = ApprovalClosed(turn_id=turn, approval_id=event.data.approval_id, outcome="approved", principal="owner")
         return Changeset(cause).emit(closed, *_finished(turn, event.data.verdict))
 

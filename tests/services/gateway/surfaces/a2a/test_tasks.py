@@ -17,7 +17,7 @@ from a2a.utils.errors import (
 from google.protobuf.json_format import MessageToDict
 
 from libs import ids
-from tests.services.gateway.surfaces.a2a.agent import BINDINGS, Agent, answer_of, message, send, state_of
+from tests.services.gateway.surfaces.a2a.agent import BINDINGS, DIGEST, Agent, answer_of, message, send, state_of
 
 V1 = {"A2A-Version": "1.0"}
 
@@ -101,6 +101,15 @@ async def test_approval_is_overridden_with_an_exclusion(agent: Agent) -> None:
         done = await send(client, message("not my taxes", data=answer, task=asked.id))
     assert answer_of(done) == "OVERRIDE"
     assert (agent.worker.decided[-1].exclude, agent.worker.decided[-1].reason) == (("taxes.pdf",), "not my taxes")
+
+
+async def test_answer_that_does_not_fit_leaves_the_question_open(agent: Agent) -> None:
+    async with agent.client() as client:
+        asked = await send(client, message("approve this"))
+        wrong = {"verdict": "override", "digest": DIGEST, "exclude": ["nothing"]}
+        with pytest.raises(InvalidParamsError, match="nothing is called nothing"):
+            await send(client, message(data=wrong, task=asked.id))
+        assert await client.get_task(GetTaskRequest(id=asked.id)) == asked
 
 
 async def test_words_approve_only_with_the_digest_shown(agent: Agent) -> None:
