@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,11 +15,14 @@ from libs.bus.ports import Record
 from libs.changes.changeset import Cause, Changeset
 from libs.database import tenant_set
 from libs.errors import Rejected
+from libs.events.audit import ActionRecorded, ActionsRecorded
 from libs.events.base import Event
 from libs.events.envelope import MAX_EVENT_BYTES, Envelope
 from libs.leases.ports import TTL_SECONDS, Lease, NewLease
 
 Row = dict[str, Any]
+RECORDS_MOST = 100
+"""Audit records in one event: an event has at most 256 KiB."""
 
 
 class EventTooLarge(Rejected):
@@ -97,6 +100,21 @@ def envelope(cause: Cause, event: Event, *, now: datetime, traceparent: str | No
     )
 
 
+def travelling(events: Sequence[Event]) -> Sequence[Event]:
+    """Return the events with the audit records of a changeset as one event, in the place of the first."""
+    records = [event for event in events if isinstance(event, ActionRecorded)]
+    if len(records) < 2:
+        return events
+    groups = [ActionsRecorded(records=tuple(some)) for some in _chunks(records)]
+    others = [event for event in events if not isinstance(event, ActionRecorded)]
+    place = next(n for n, event in enumerate(events) if isinstance(event, ActionRecorded))
+    return [*others[:place], *groups, *others[place:]]
+
+
+def _chunks(records: Sequence[ActionRecorded]) -> Iterator[Sequence[ActionRecorded]]:
+    return (records[at : at + RECORDS_MOST] for at in range(0, len(records), RECORDS_MOST))
+
+
 def shared(cause: Cause, first: Envelope[Event]) -> Mapping[str, str]:
     """Return the headers that all events of a changeset have, given one of them. Some may have a turn of their own."""
     return {name: value for name, value in first.headers().items() if name != "turnid" or value == cause.turn}
@@ -108,7 +126,7 @@ def spoken(envelope: Envelope[Event], shared: Mapping[str, str]) -> tuple[Envelo
     Raises:
         EventTooLarge: its data exceeds 256 KiB.
     """
-    data = envelope.data.model_dump_json(by_alias=True).encode()
+    data = envelope.data.json_bytes()
     if len(data) > MAX_EVENT_BYTES:
         raise EventTooLarge(f"{envelope.type} is {len(data)} bytes; at most {MAX_EVENT_BYTES} are allowed")
     topic = envelope.topic

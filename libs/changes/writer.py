@@ -170,7 +170,7 @@ class Writer:
         now, traceparent = self._clock.now(), traces.traceparent()
         try:
             for place, changeset in enumerate(changesets):
-                for event in changeset.events:
+                for event in batch.travelling(changeset.events):
                     said = batch.envelope(changeset.cause, event, now=now, traceparent=traceparent)
                     shared = entry.items[place].setdefault("headers", batch.shared(changeset.cause, said))
                     entry.spoken.append((*batch.spoken(said, shared), place))

@@ -3,7 +3,7 @@
 `make contracts` generates `proto/` from these classes; nothing is declared twice.
 """
 
-from libs.events.audit import ActionRecorded
+from libs.events.audit import ActionRecorded, ActionsRecorded
 from libs.events.base import Event, Value, registry
 from libs.events.committee import (
     PlanApproved,
@@ -48,6 +48,7 @@ from libs.events.tools import (
 
 __all__ = [
     "ActionRecorded",
+    "ActionsRecorded",
     "ApprovalClosed",
     "ApprovalDecided",
     "ApprovalRequested",

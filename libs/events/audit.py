@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pydantic import Field
+from typing_extensions import override
 
 from libs.events.base import Event, event
 from libs.events.topics import AUDIT_EVENTS
@@ -26,3 +27,14 @@ class ActionRecorded(Event):
     step_id: str | None = None
     call_id: str | None = None
     digests: dict[str, str] = Field(default_factory=dict)
+
+
+@event("suma.actions.recorded.v1", AUDIT_EVENTS)
+class ActionsRecorded(Event):
+    """The audited actions of one changeset, in order. Each becomes a record of the chain, with the id `EVENT.N`."""
+
+    records: tuple[ActionRecorded, ...]
+
+    @override
+    def json_bytes(self) -> bytes:
+        return self.model_dump_json(by_alias=True, exclude_defaults=True).encode()

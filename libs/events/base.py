@@ -23,6 +23,10 @@ class Event(Value):
     type: ClassVar[str]
     topic: ClassVar[Topic]
 
+    def json_bytes(self) -> bytes:
+        """Return the data as it travels."""
+        return self.model_dump_json(by_alias=True).encode()
+
 
 E = TypeVar("E", bound=type[Event])
 

@@ -29,11 +29,20 @@ begin
     on conflict do nothing;
     perform from audit.heads h where h.tenant_id = any (whose) order by h.tenant_id for update;
 
-    -- chain: in arrival order, which is the order of the batch.
-    if changes ? 'chain' then
-        with c as materialized (
-            select c.i, c.tenant_id, c.record, decode(c.leaf, 'hex') as leaf
-            from jsonb_to_recordset(changes -> 'chain') as c(i int, tenant_id text, record jsonb, leaf text)
+    -- chain, chain.together: in arrival order, which is the order of the batch. Records of one changeset come together, each
+    -- with what it does not share.
+    if changes ?| array['chain', 'chain.together'] then
+        with each as (
+            select c.i as change, 0 as place, c.tenant_id, c.record, c.leaf
+            from jsonb_to_recordset(coalesce(changes -> 'chain', '[]')) as c(i int, tenant_id text, record jsonb, leaf text)
+            union all
+            select t.i, e.place, t.tenant_id, t.origin || (e.entry - 'leaf'), e.entry ->> 'leaf'
+            from jsonb_to_recordset(coalesce(changes -> 'chain.together', '[]')) as t(i int, tenant_id text, origin jsonb, entries jsonb)
+            cross join lateral jsonb_array_elements(t.entries) with ordinality as e(entry, place)
+        ), c as materialized (
+            select row_number() over (order by each.change, each.place) as i, each.tenant_id, each.record,
+                   decode(each.leaf, 'hex') as leaf
+            from each
         ), arrived as (
             select c.tenant_id, array_agg(c.i order by c.i) as numbers, array_agg(c.leaf order by c.i) as leaves from c group by c.tenant_id
         ), linked as materialized (

@@ -1,10 +1,12 @@
-"""The handler of audit events. A turn emits several, so it loads nothing and waits for nothing."""
+"""The handlers of audit events. They load nothing and wait for nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from libs.audit.chain import Record, leaf, record_of
 from libs.changes import Cause, Changeset
-from libs.events import ActionRecorded
+from libs.events import ActionRecorded, ActionsRecorded
 from libs.events.envelope import Envelope
 
 
@@ -14,6 +16,36 @@ async def chain_action(cause: Cause, event: Envelope[ActionRecorded]) -> Changes
     """
     record = chain_record(event)
     return Changeset(cause).change("audit", "chain", record=record, leaf=leaf(record).hex())
+
+
+async def chain_actions(cause: Cause, event: Envelope[ActionsRecorded]) -> Changeset:
+    """Chain each record of a changeset, in order. The change states once what they share."""
+    records = [chain_record(one) for one in apart(event)]
+    if not records:
+        return Changeset(cause)
+    first, *others = records
+    origin = {name: value for name, value in first.items() if all(record.get(name) == value for record in others)}
+    entries = [{name: value for name, value in record.items() if name not in origin} for record in records]
+    for entry, record in zip(entries, records, strict=True):
+        entry["leaf"] = leaf(record).hex()
+    return Changeset(cause).change("audit", "chain.together", origin=origin, entries=entries)
+
+
+def apart(event: Envelope[ActionsRecorded]) -> Iterator[Envelope[ActionRecorded]]:
+    """Yield the records as if each had travelled alone, with the ids `EVENT.0`, `EVENT.1` and so on."""
+    for n, record in enumerate(event.data.records):
+        yield Envelope(
+            id=f"{event.id}.{n}",
+            source=event.source,
+            time=event.time,
+            tenant=event.tenant,
+            key=event.key,
+            data=record,
+            session=event.session,
+            turn=record.turn_id or event.turn,
+            correlation=event.correlation,
+            causation=event.causation,
+        )
 
 
 def chain_record(event: Envelope[ActionRecorded]) -> Record:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from libs.audit import CheckpointFile
-from libs.events import ActionRecorded
+from libs.events import ActionRecorded, ActionsRecorded
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Service, Subscription
 from services.audit_worker import api
-from services.audit_worker.handlers import chain_action
+from services.audit_worker.handlers import chain_action, chain_actions
 from services.audit_worker.sealing import Sealer
 from services.audit_worker.settings import Settings
 from services.audit_worker.store import GROUP, SCHEMA, Store
@@ -23,7 +23,10 @@ def build(platform: Platform) -> Service:
     sealer = Sealer(platform, store, CheckpointFile(outside))
     return Service(
         GROUP,
-        [Subscription(ActionRecorded, chain_action, never_dead_letter=True)],
+        [
+            Subscription(ActionRecorded, chain_action, never_dead_letter=True),
+            Subscription(ActionsRecorded, chain_actions, never_dead_letter=True),
+        ],
         batch=True,
         batch_delay=LINGER_SECONDS,
         schema=SCHEMA,

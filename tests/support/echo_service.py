@@ -21,6 +21,7 @@ from libs.database import Schema
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
     ActionRecorded,
+    ActionsRecorded,
     MessageCompleted,
     MessageReceived,
     PlanApproved,
@@ -196,7 +197,13 @@ class Echo:
             Service("committee_worker", [Subscription(PlanRequested, self.planned)]),
             Service("tool_executor", [Subscription(ToolRequested, self.requested)], [tool]),
             Service("memory_service", [Subscription(RememberRequested, self.noted)]),
-            Service("audit_worker", [Subscription(ActionRecorded, self.noted, never_dead_letter=True)]),
+            Service(
+                "audit_worker",
+                [
+                    Subscription(event, self.noted, never_dead_letter=True)
+                    for event in (ActionRecorded, ActionsRecorded)
+                ],
+            ),
             Service(
                 "gateway",
                 [

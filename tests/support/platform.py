@@ -23,6 +23,7 @@ from libs.clock import SystemClock
 from libs.database import Dsns
 from libs.events import (
     ActionRecorded,
+    ActionsRecorded,
     ApprovalDecided,
     ApprovalRequested,
     EffectResolved,
@@ -251,7 +252,13 @@ class RunningPlatform:
         return where
 
     async def audited(self, session: str) -> list[ActionRecorded]:
-        return [event for event in await self.logged(session) if isinstance(event, ActionRecorded)]
+        """Return the audit records, those that travelled together one by one."""
+        return [
+            record
+            for event in await self.logged(session)
+            if isinstance(event, ActionRecorded | ActionsRecorded)
+            for record in (event.records if isinstance(event, ActionsRecorded) else (event,))
+        ]
 
     async def open(self) -> list[str]:
         """Count running and waiting work: leases and parked events."""

@@ -1,6 +1,7 @@
 """Canonical JSON: equal values give equal bytes, and different values different bytes."""
 
 import json
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -30,6 +31,13 @@ def test_reading_and_writing_again_gives_the_same_bytes(value: Any) -> None:
 @given(st.dictionaries(text, numbers, max_size=6))
 def test_the_order_of_members_does_not_matter(value: dict[str, float]) -> None:
     assert canonical(dict(reversed(value.items()))) == canonical(value)
+
+
+@settings(deadline=None)
+@given(values | st.dictionaries(st.text(st.characters(max_codepoint=127)), st.text(st.characters(max_codepoint=127))))
+def test_plain_values_have_the_bytes_of_the_general_way(value: Any) -> None:
+    # Only a dict is written the quick way.
+    assert canonical({"x": value}) == canonical(MappingProxyType({"x": value}))
 
 
 @pytest.mark.parametrize(

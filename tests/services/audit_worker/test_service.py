@@ -41,6 +41,20 @@ async def test_a_record_holds_its_event_and_all_that_it_says(at: House) -> None:
 
 
 @pytest.mark.requirement("A36")
+async def test_records_of_one_changeset_travel_together_and_are_chained_each(at: House) -> None:
+    await at.chained(action(1), action(2, turn_id="t-9"), action(3))
+    assert len(await bus_rows(at, "select * from bus.log where topic = 'audit.events'")) == 1
+    lines = map(json.loads, await at.export())
+    records = [line["record"] for line in lines if "record" in line]
+    assert [record["data"] for record in records] == [
+        fields.model_dump(exclude_none=True) for fields in (action(1), action(2, turn_id="t-9"), action(3))
+    ]
+    assert [record["turn"] for record in records] == ["t-1", "t-9", "t-1"]
+    assert len({record["id"] for record in records}) == 3
+    assert verify(await at.export()).count == 3
+
+
+@pytest.mark.requirement("A36")
 async def test_each_tenant_has_a_dense_chain(at: House) -> None:
     await at.chained(action(1), action(2), tenant="acme")
     await at.chained(action(3), tenant="globex")

@@ -147,7 +147,9 @@ class House:
 
     async def audited(self, action: str) -> Sequence[Json]:
         """Return the audit records of an action."""
-        return [data async for data in self.published("suma.action.recorded.v1") if data["action"] == action]
+        alone = [data async for data in self.published("suma.action.recorded.v1")]
+        together = [data async for event in self.published("suma.actions.recorded.v1") for data in event["records"]]
+        return [data for data in (*alone, *together) if data["action"] == action]
 
     async def _keep(self, key: ApiKey) -> None:
         await Directory(self.platform.database).put_tenant(key.tenant)

@@ -108,12 +108,13 @@ class House:
             return [dict(row) for row in await connection.fetch(query)]
 
     async def recorded(self) -> list[dict[str, Any]]:
-        """Return the events on audit.events, in order."""
+        """Return the records on audit.events, in order."""
         pool = await self.platform.database.bus()
         rows = await pool.fetch(
             "select data::text as data from bus.log where topic = 'audit.events' order by at, position"
         )
-        return [orjson.loads(row["data"]) for row in rows]
+        events = [orjson.loads(row["data"]) for row in rows]
+        return [record for event in events for record in event.get("records", [event])]
 
 
 def _token(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing_extensions import override
 from libs.clients import executor
 from libs.clients.calls import call
 from libs.errors import Denied, Rejected
-from libs.events import ActionRecorded, ToolFailed, ToolSucceeded, ToolUnknown, TurnEnded
+from libs.events import ToolFailed, ToolSucceeded, ToolUnknown, TurnEnded
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
@@ -177,8 +177,7 @@ async def test_an_approval_is_of_what_was_seen_and_recorded(
     await desk.approve("tickets.send")
     await desk.put("tools/tickets.send/revocation")
     assert (await desk.tools())["send"]["state"] == "new"
-    recorded = [event for event in await running.logged("op") if isinstance(event, ActionRecorded)]
-    records = {event.resource: event.verdict for event in recorded}
+    records = {event.resource: event.verdict for event in await running.audited("op")}
     assert records["approve:tickets.send"] == records["revoke:tickets.send"] == "allow"
 
 
