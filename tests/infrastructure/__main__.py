@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deploy.local import kafka, opa, s3
 from deploy.local.cache import Unprovided, reporting
-from tests.infrastructure import agui, asyncapi, parsers
+from tests.infrastructure import agui, asyncapi, mcp_conformance, parsers
 
 PARTS: dict[str, Callable[[], Path]] = {
     "Kafka": kafka.classes,
@@ -17,6 +17,7 @@ PARTS: dict[str, Callable[[], Path]] = {
     "the parsers of Docker's files": parsers.program,
     "the AsyncAPI parser": asyncapi.parser,
     "AG-UI's client": agui.package,
+    "MCP's conformance suites": mcp_conformance.packages,
 }
 
 

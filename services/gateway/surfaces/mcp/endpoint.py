@@ -24,6 +24,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         require(scope["state"]["caller"], READING)
+        scope = trimmed(scope)
         version = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER)
         if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
             await self._handshakes.serve(scope, receive, send)
@@ -32,3 +33,8 @@ class Endpoint:
         manager = StreamableHTTPSessionManager(self._server, stateless=True, max_request_body_size=self._body_most)
         async with manager.run():
             await manager.handle_request(scope, receive, send)
+
+
+def trimmed(scope: Scope) -> Scope:
+    """Return a request whose headers have no whitespace around their values; httptools keeps it (RFC 9110, 5.5)."""
+    return {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}

@@ -1,0 +1,155 @@
+"""The conformance suites of MCP against the real endpoint, and against a server with all their fixtures.
+
+Both are behind the gateway's own identity, limits and checks of Host and Origin. The suites send no credentials, so
+one layer before the gateway adds a key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from deploy.local.cache import Unprovided
+from libs.keys import Keys
+from libs.policy import Policy
+from libs.runtime.embedded.postgres import Postgres
+from services import http_server
+from services.gateway.surfaces.mcp.endpoint import trimmed
+from tests import infrastructure
+from tests.infrastructure import mcp_conformance
+from tests.services.gateway.house import house
+from tests.services.gateway.surfaces.mcp.everything import everything
+from tests.support import platform
+
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+
+RELEASE, PREVIEW = mcp_conformance.VERSIONS
+RUNS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "release": (RELEASE, ()),
+    "preview 2025-11-25": (PREVIEW, ("--requirements", "2025-11-25")),
+    "preview 2026-07-28": (PREVIEW, ("--requirements", "2026-07-28")),
+}
+LISTS = ("tools-list", "resources-list", "prompts-list", "server-sse-multiple-streams", "dns-rebinding-protection")
+HANDSHAKE = ("server-initialize", "ping", *LISTS)
+ANY_SERVER: Mapping[str, Sequence[str]] = {
+    "release": HANDSHAKE,
+    "preview 2025-11-25": (*HANDSHAKE, "server-session-lifecycle", "server-sse-polling"),
+    "preview 2026-07-28": (
+        *LISTS,
+        *("sep-2164-resource-not-found", "caching", "http-header-validation"),
+        "input-required-result-unsupported-methods",
+    ),
+}
+"""The scenarios that need no tool, prompt or resource of a certain name: the real endpoint passes them."""
+SKILLS = ("sep-2640-skills-enumeration", "sep-2640-skills-manifest")
+FORCED = ("--spec-version", "2026-07-28", "--force")
+"""An extension is on no revision's list, but needs one for its wire."""
+LEFT_OUT: Mapping[str, str] = dict.fromkeys(
+    (
+        *("tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields", "tasks-request-state-removal"),
+        *("tasks-mrtr-input", "tasks-request-headers", "tasks-dispatch-and-envelope", "tasks-status-notifications"),
+        *("tasks-required-task-error", "tasks-mrtr-composition"),
+    ),
+    "the tasks extension (SEP-2663) is optional, and the server does not declare it",
+)
+"""Scenarios that do not count, each with the specification's reason."""
+FIXTURES = "/mcp/conformance"
+
+
+class WithKey:
+    """An application before which every request without credentials gets a key."""
+
+    def __init__(self, app: ASGIApp, key: str) -> None:
+        self._app, self._key = app, key
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not any(name == b"authorization" for name, _ in scope["headers"]):
+            scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {self._key}".encode())]}
+        await self._app(scope, receive, send)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def url(server: Postgres, gateway_template: str, rules: Policy, keys: Keys, owner: str) -> AsyncIterator[str]:
+    """A gateway with the fixtures beside its own endpoint."""
+    try:
+        await asyncio.to_thread(mcp_conformance.packages)
+    except Unprovided as reason:
+        pytest.skip(str(reason))
+    ports: dict[str, Any] = {"policy": rules, "keys": keys, "skills": platform.skills()}
+    manager = StreamableHTTPSessionManager(everything())
+    async with (
+        infrastructure.fresh_database(server, gateway_template) as where,
+        house(where, owner, **ports) as home,
+        running(manager),
+    ):
+        mounted = Route(FIXTURES, _Mounted(manager), methods=["GET", "POST", "DELETE"])
+        home.app.router.routes.append(mounted)
+        with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
+            async with http_server.serving(WithKey(home.app, owner), door):
+                yield http_server.url_of(door).replace("127.0.0.1", "localhost")
+
+
+@asynccontextmanager
+async def running(manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
+    """Run the manager in a task of its own: a fixture may end in another task than it began in."""
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def run() -> None:
+        async with manager.run():
+            begun.set()
+            await over.wait()
+
+    task = asyncio.create_task(run())
+    await begun.wait()
+    try:
+        yield
+    finally:
+        over.set()
+        await task
+
+
+class _Mounted:
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._manager.handle_request(trimmed(scope), receive, send)
+
+
+async def failures(url: str, run: str, *options: str) -> dict[str, list[str]]:
+    """Return the scenarios of a run with their failed checks."""
+    version, chosen = RUNS[run]
+    found = await asyncio.to_thread(mcp_conformance.judged, version, url, *(options or chosen))
+    assert found, "the suite ran nothing"
+    return {
+        name: [f"{check['id']}: {check.get('errorMessage', '')}" for check in checks if check["status"] == "FAILURE"]
+        for name, checks in found.items()
+    }
+
+
+@pytest.mark.parametrize("run", RUNS)
+async def test_endpoint_passes_what_fits_any_server(url: str, run: str) -> None:
+    found = await failures(f"{url}/mcp", run)
+    assert {name: found.get(name, ["did not run"]) for name in ANY_SERVER[run]} == {
+        name: [] for name in ANY_SERVER[run]
+    }
+
+
+@pytest.mark.parametrize("run", RUNS)
+async def test_fixtures_pass_every_scenario(url: str, run: str) -> None:
+    found = await failures(f"{url}{FIXTURES}", run)
+    assert {name: failed for name, failed in found.items() if failed and name not in LEFT_OUT} == {}
+
+
+@pytest.mark.parametrize("scenario", SKILLS)
+async def test_endpoint_passes_the_skills_extension(url: str, scenario: str) -> None:
+    found = await failures(f"{url}/mcp", "preview 2026-07-28", "--scenario", scenario, *FORCED)
+    assert list(found.values()) == [[]]
