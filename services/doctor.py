@@ -12,11 +12,11 @@ import resource
 import shutil
 import sqlite3
 import stat
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from libs import __version__
 from libs.errors import NotFound, SumaError
@@ -26,7 +26,9 @@ from libs.runtime.embedded import datadir, postgres, redis
 from libs.telemetry.logs import quiet
 from services import http_server, model_factory, wiring
 from services.settings import BadSettings, Process, config_file, everything, unknown
+from services.tool_executor.remote.a2a_agent import A2aAgent
 from services.tool_executor.remote.mcp_server import McpServer
+from services.tool_executor.remote.ports import Server
 
 State = Literal["ok", "note", "problem"]
 
@@ -267,11 +269,17 @@ async def _model(settings: Process) -> Finding:
 
 async def _tool_servers(settings: Process) -> AsyncIterator[Finding]:
     """Check that each server of tools answers and accepts our credentials; nothing is called there."""
-    for name, given in settings.of("tool_executor").mcp_servers.items():  # type: ignore[attr-defined]
-        mend = f"correct SUMA_TOOL_EXECUTOR__MCP_SERVERS__{name.upper()}, its token, or the server"
+    executor: Any = settings.of("tool_executor")
+    servers: Sequence[tuple[str, Server]] = (
+        *(("MCP_SERVERS", McpServer(name, given, GuardedCall(name))) for name, given in executor.mcp_servers.items()),
+        *(("A2A_AGENTS", A2aAgent(name, given, GuardedCall(name))) for name, given in executor.a2a_agents.items()),
+    )
+    for setting, server in servers:
+        name, given = server.name, server.settings
+        mend = f"correct SUMA_TOOL_EXECUTOR__{setting}__{name.upper()}, its token, or the server"
         try:
             async with asyncio.timeout(PROBE_SECONDS):
-                tools = await McpServer(name, given, GuardedCall(f"mcp:{name}")).tools()
+                tools = await server.tools()
         except TimeoutError:
             yield Finding("tools", name, "problem", f"{given.address}: no answer within {PROBE_SECONDS:g} s", mend)
         except SumaError as error:

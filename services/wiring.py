@@ -472,7 +472,8 @@ def _follows_remote_tools(settings: Process, names: Collection[str]) -> bool:
     """Return whether this process needs remote tools, and does not run the executor, which has them itself."""
     if "tool_executor" in names or not PLANNING.intersection(names):
         return False
-    return bool(settings.of("tool_executor").mcp_servers)  # type: ignore[attr-defined]
+    executor: Any = settings.of("tool_executor")
+    return bool(executor.mcp_servers or executor.a2a_agents)
 
 
 def _client(settings: Process, apps: Mapping[str, ASGIApp], name: str) -> httpx.AsyncClient:

@@ -29,7 +29,7 @@ def list_(as_json: Json = False) -> None:
     if as_json:
         print_json(servers)
     elif not servers:
-        console.print("No server is configured; SUMA_TOOL_EXECUTOR__MCP_SERVERS names them.")
+        console.print("No server is configured; SUMA_TOOL_EXECUTOR__MCP_SERVERS and …__A2A_AGENTS name them.")
     else:
         for server in servers:
             _print_server(server)

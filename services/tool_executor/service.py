@@ -15,8 +15,10 @@ from services.tool_executor.content import Contents
 from services.tool_executor.effects.calls import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
+from services.tool_executor.remote.a2a_agent import A2aAgent
 from services.tool_executor.remote.admin import RemoteAdmin
 from services.tool_executor.remote.mcp_server import McpServer
+from services.tool_executor.remote.ports import Server
 from services.tool_executor.remote.registry import RemoteTools
 from services.tool_executor.runner import CallRunner, fence_of
 from services.tool_executor.settings import Settings
@@ -67,7 +69,10 @@ def build(platform: Platform) -> Service:
 def _remote(platform: Platform, settings: Settings) -> RemoteTools:
     """Return the registry of remote tools, and make it the catalogue's source of them."""
     calls = platform.guarded_calls
-    servers = [McpServer(name, given, calls.to(f"mcp:{name}")) for name, given in settings.mcp_servers.items()]
+    servers: list[Server] = [
+        *(McpServer(name, given, calls.to(f"mcp:{name}")) for name, given in settings.mcp_servers.items()),
+        *(A2aAgent(name, given, calls.to(f"a2a:{name}")) for name, given in settings.a2a_agents.items()),
+    ]
     remote = RemoteTools(platform.database, platform.clock, servers)
     if servers:
         platform.catalogue.remote = remote.offered

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from libs.workspace.roots import Root
 from services.tool_executor.remote.settings import NAME, RESERVED, RemoteServer
@@ -22,6 +22,10 @@ class Settings(BaseModel):
     """Tools from outside: each `module:attribute` or an entry point of `suma.tools`, with `@sha256:…` where pinned."""
     mcp_servers: dict[str, RemoteServer] = Field(default_factory=dict)
     """MCP servers whose tools are offered once they are approved, by the prefix of their tools' names."""
+    a2a_agents: dict[str, RemoteServer] = Field(default_factory=dict)
+    """Other agents, by the prefix of the tool that sends them a message. `url` is the address below which their card is
+    (`/.well-known/agent-card.json`).
+    """
     calls_at_once: int = Field(default=16, ge=1)
     """Tool calls that this process runs at once."""
     calls_at_once_per_tenant: int = Field(default=8, ge=1)
@@ -81,7 +85,13 @@ class Settings(BaseModel):
     staged_bytes_most: int = Field(default=4 << 30, ge=1)
     """Contents that one turn may stage beside its log."""
 
-    @field_validator("mcp_servers")
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if both := self.mcp_servers.keys() & self.a2a_agents.keys():
+            raise ValueError(f"{', '.join(sorted(both))}: a name is that of an MCP server or of an agent, not of both")
+        return self
+
+    @field_validator("mcp_servers", "a2a_agents")
     @classmethod
     def _named(cls, servers: dict[str, RemoteServer]) -> dict[str, RemoteServer]:
         for name in servers:

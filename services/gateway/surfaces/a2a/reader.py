@@ -50,6 +50,9 @@ class TaskReader:
         """Return a task as it stands. Raises NotFound, also for one of others."""
         standing = await call.turns.standing(sent.turn_id)
         found = await self._store.now(call.who.tenant, sent.turn_id)
+        if found.turn.state.startswith("awaiting") and standing.question is None:
+            # It began to ask between the two reads.
+            standing = await call.turns.standing(sent.turn_id)
         turn, question = found.turn, standing.question
         if turn.state.startswith("awaiting") and found.at == sent.asked_at:
             # Answered; a worker has only to read it.
