@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import asyncpg
 
@@ -26,13 +25,14 @@ from libs.clock import SystemClock
 from libs.database import Connection, Database, Dsns, Sizes, migrate
 from libs.leases.postgres import PostgresLeases
 from libs.policy.ports import Decision
-from libs.runtime.embedded.postgres import Postgres, Role
+from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.host import Pace
 from libs.runtime.platform import Platform, nowhere
 from libs.skills import Catalogue
+from tests.infrastructure import databases
+from tests.infrastructure.databases import ROLES, Databases
 
 TEMPLATE = "suma_template"
-ROLES: tuple[Role, Role, Role] = ("suma_owner", "suma_bus", "suma_app")
 QUICK = {
     # For tests that kill processes, not machines: what is committed survives them without reaching the disk.
     "fsync": "off",
@@ -42,11 +42,11 @@ QUICK = {
     # By default each backend plans a statement five times before it keeps a plan, and most tests end before that.
     "plan_cache_mode": "force_generic_plan",
     "file_copy_method": "clone",
+    "max_connections": "200",
 }
 SCAN_SECONDS = 0.1
 PACE = Pace(own=0.1, flush=0.05, beat=0.2, sweep=0.05)
 """A platform's usual rhythm, faster: tests wait for things, not for seconds."""
-_administrators: WeakKeyDictionary[Postgres, asyncpg.Pool[asyncpg.Record]] = WeakKeyDictionary()
 WORLD = "create table effects (key text primary key, n int not null default 1)"
 
 
@@ -64,13 +64,19 @@ async def postgres() -> AsyncIterator[Postgres]:
             await server.create_database(TEMPLATE)
             await migrate(server.dsn("suma_owner", TEMPLATE), SCHEMA)
             administrator = server.dsn("postgres", "postgres")
-            async with asyncpg.create_pool(administrator, min_size=0, max_size=4) as _administrators[server]:
+            async with asyncpg.create_pool(administrator, min_size=0, max_size=4) as pool:
+                databases.servers[server] = Databases(server, pool)
                 yield server
+                databases.servers[server].close()
 
 
 @asynccontextmanager
 async def fresh_database(server: Postgres, template: str = TEMPLATE) -> AsyncIterator[Dsns]:
-    """A database that nobody else uses."""
+    """A database that nobody else uses. On the run's own server, the next test of its template takes it over."""
+    if server in databases.servers:
+        async with databases.servers[server].one(template) as lent:
+            yield lent
+        return
     name = "t" + ids.new().replace("-", "")
     await create_database(server, name, template)
     try:
@@ -87,9 +93,9 @@ async def create_database(server: Postgres, name: str, template: str) -> None:
 
 @asynccontextmanager
 async def _administrator(server: Postgres) -> AsyncIterator[Connection]:
-    """The superuser of a server; kept at hand for the run's own, since most tests make a database."""
-    if server in _administrators:
-        async with _administrators[server].acquire() as pooled:
+    """The superuser of a server."""
+    if server in databases.servers:
+        async with databases.servers[server].administrator.acquire() as pooled:
             yield pooled
         return
     connection = await asyncpg.connect(server.dsn("postgres", "postgres"))
@@ -142,7 +148,7 @@ async def platform(
 ) -> AsyncIterator[Platform]:
     """A process's platform on a real database; ports that a test does not hand in are absent."""
     name = member or ids.new()
-    database = Database(where, sizes)
+    database = databases.database(where, sizes)
     clock = SystemClock()
     absent = cast("Any", None)
     given: dict[str, Any] = {
