@@ -75,6 +75,7 @@ class Echo:
         plan = Plan(plan_id=ids.derived(cause.id, "plan"), steps=(step,))
         return Changeset(cause).emit(
             record("committee.required", "allow", "r"),
+            record("committee.review", "allow", "r"),
             PlanApproved(request_id=event.data.request_id, turn_id=event.data.turn_id, round=1, plan=plan),
         )
 
