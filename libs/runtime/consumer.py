@@ -12,7 +12,7 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -181,7 +181,7 @@ class Consumer:
         """Apply these records as one changeset; return False when they must be handled one by one."""
         name = taken[0][0].event.type
         try:
-            changesets = [await self._traced(subscription, record) for subscription, record, _ in taken]
+            changesets = await self._decide_gathered(taken)
             self._point(f"{self._group}:{name}:before")
             applied = await self._writer.apply_gathered(changesets, lane=(self._group, lane))
             self._point(f"{self._group}:{name}:after")
@@ -189,11 +189,33 @@ class Consumer:
             return False
         return applied.verdict != BEHIND
 
-    async def _traced(self, subscription: Subscription, record: Record) -> Changeset:
-        cause = Cause.record(self._group, record, urgent=subscription.urgent)
-        name = f"process {subscription.event.type}"
-        with span(name, parent=cause.traceparent, kind=SpanKind.CONSUMER, attributes=_span_attributes(cause, record)):
-            return await self._handle(subscription, cause, record)
+    async def _decide_gathered(self, taken: Sequence[Taken]) -> list[Changeset]:
+        """Return the changeset of each record, in their order. A trace gets one span for all of its records."""
+        traces: dict[str, list[int]] = {}
+        for n, (_, record, _) in enumerate(taken):
+            traces.setdefault((record.header("traceparent") or "")[3:35], []).append(n)
+        decided: dict[int, Changeset] = {}
+        for places in traces.values():
+            with self._gathered_span([taken[n][1] for n in places]):
+                for n in places:
+                    subscription, record, _ = taken[n]
+                    cause = Cause.record(self._group, record, urgent=subscription.urgent)
+                    decided[n] = await self._handle(subscription, cause, record)
+        return [decided[n] for n in range(len(taken))]
+
+    def _gathered_span(self, records: Sequence[Record]) -> AbstractContextManager[object]:
+        """Open the span of the records of one trace; none for a service that waits for more of them, as nobody waits
+        for it.
+        """
+        if self._batch_delay:
+            return nullcontext()
+        first, types = records[0], {record.type for record in records}
+        attributes = _span_attributes(self._group, first)
+        if len(records) > 1:
+            attributes |= {"messaging.batch.message_count": len(records)}
+            del attributes["messaging.message.id"]
+        name = f"process {types.pop() if len(types) == 1 else first.topic}"
+        return span(name, parent=first.header("traceparent"), kind=SpanKind.CONSUMER, attributes=attributes)
 
     async def _first(self, subscription: Subscription, record: Record) -> None:
         cause = Cause.record(self._group, record, urgent=subscription.urgent)
@@ -291,7 +313,7 @@ class Consumer:
                     f"process {name}",
                     parent=cause.traceparent,
                     kind=SpanKind.CONSUMER,
-                    attributes=_span_attributes(cause, record),
+                    attributes=_span_attributes(self._group, record),
                 ):
                     self._point(f"{self._group}:{name}:before")
                     applied = await self._writer.apply(await self._handle(subscription, cause, record))
@@ -374,7 +396,7 @@ def being_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _span_attributes(cause: Cause, record: Record) -> dict[str, str | int]:
+def _span_attributes(group: str, record: Record) -> dict[str, str | int]:
     """Return the messaging attributes of a span (OpenTelemetry semantic conventions)."""
     return {
         "messaging.system": "suma",
@@ -382,7 +404,7 @@ def _span_attributes(cause: Cause, record: Record) -> dict[str, str | int]:
         "messaging.destination.name": record.topic,
         "messaging.destination.partition.id": str(record.part),
         "messaging.message.id": record.event_id,
-        "messaging.consumer.group.name": cause.group,
+        "messaging.consumer.group.name": group,
     }
 
 

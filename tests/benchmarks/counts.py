@@ -42,7 +42,7 @@ BOUNDS: Mapping[str, float] = {
     "events": 24,
     "events of audit": 9,
     "WAL bytes": 125_000,
-    "spans": 27,
+    "spans": 16,
     "thread hops": 1.5,
     "pydantic calls": 165,
     "internal HTTP calls": 0,
