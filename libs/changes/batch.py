@@ -51,8 +51,8 @@ class Entry:
     lane: tuple[str, str]
     waits: bool = True
     """Whether it waits while Postgres cannot be reached; else it fails."""
-    spoken: list[tuple[Envelope[Event], bytes, Row, int]] = field(default_factory=list)
-    """Each event, its data, its row, and the place of its changeset's item among `items`."""
+    spoken: list[tuple[Envelope[Event], bytes, Row, Mapping[str, str], int]] = field(default_factory=list)
+    """Each event, its data, its row, its headers, and the place of its changeset's item among `items`."""
     held: list[Lease] = field(default_factory=list)
     starts: list[tuple[Row, int]] = field(default_factory=list)
     """Each lease's row, and the place of its changeset's item."""
@@ -61,8 +61,8 @@ class Entry:
     def records(self, positions: dict[str, int]) -> list[Record]:
         """Return the published events as records at the positions that the log assigned."""
         return [
-            Record(e.topic.name, row["part"], positions[e.id], e.id, e.tenant, e.key, e.type, e.headers(), data, e)
-            for e, data, row, _ in self.spoken
+            Record(e.topic.name, row["part"], positions[e.id], e.id, e.tenant, e.key, e.type, headers, data, e)
+            for e, data, row, headers, _ in self.spoken
             if e.id in positions
         ]
 
@@ -120,8 +120,11 @@ def shared(cause: Cause, first: Envelope[Event]) -> Mapping[str, str]:
     return {name: value for name, value in first.headers().items() if name != "turnid" or value == cause.turn}
 
 
-def spoken(envelope: Envelope[Event], shared: Mapping[str, str]) -> tuple[Envelope[Event], bytes, Row]:
-    """Return the event as a row of the log, without the headers that it shares with its changeset.
+def spoken(
+    envelope: Envelope[Event], shared: Mapping[str, str]
+) -> tuple[Envelope[Event], bytes, Row, Mapping[str, str]]:
+    """Return the event with its data, its row of the log without the headers that it shares with its changeset, and all
+    of its headers.
 
     Raises:
         EventTooLarge: its data exceeds 256 KiB.
@@ -137,10 +140,11 @@ def spoken(envelope: Envelope[Event], shared: Mapping[str, str]) -> tuple[Envelo
         "type": envelope.type,
         "data": orjson.Fragment(data),
     }
-    own = {name: value for name, value in envelope.headers().items() if shared.get(name) != value}
+    headers = envelope.headers()
+    own = {name: value for name, value in headers.items() if shared.get(name) != value}
     if own:
         row["headers"] = own
-    return envelope, data, row
+    return envelope, data, row, headers
 
 
 def started(cause: Cause, start: NewLease, *, owner: str | None) -> tuple[Row, Lease | None]:
@@ -194,7 +198,7 @@ def document(entries: Sequence[Entry]) -> str:
             for aside in changeset.dead_letter_actions:
                 row = {"n": n, "verb": aside.verb, "grp": aside.group, "id": aside.event_id, "tenant": tenant}
                 batch.setdefault("asides", []).append(row)
-        for _, _, row, place in entry.spoken:
+        for _, _, row, _, place in entry.spoken:
             batch.setdefault("events", []).append({**row, "n": n, "o": o, "c": first + place})
             o += 1
         if entry.starts:

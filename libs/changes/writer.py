@@ -172,7 +172,9 @@ class Writer:
             for place, changeset in enumerate(changesets):
                 for event in batch.travelling(changeset.events):
                     said = batch.envelope(changeset.cause, event, now=now, traceparent=traceparent)
-                    shared = entry.items[place].setdefault("headers", batch.shared(changeset.cause, said))
+                    if "headers" not in entry.items[place]:
+                        entry.items[place]["headers"] = batch.shared(changeset.cause, said)
+                    shared = entry.items[place]["headers"]
                     entry.spoken.append((*batch.spoken(said, shared), place))
         except (ValueError, TypeError) as error:
             raise BadChangeset(f"an event cannot be written as JSON: {error}") from error

@@ -6,13 +6,16 @@ a part of an unsampled trace costs a few microseconds and creates no span (DESIG
 
 from __future__ import annotations
 
+import random
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, TextIO
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
 
 from opentelemetry import context, trace
-from opentelemetry.context import Context
 from opentelemetry.trace import (
     INVALID_SPAN,
     NonRecordingSpan,
@@ -23,16 +26,36 @@ from opentelemetry.trace import (
     StatusCode,
     TraceFlags,
 )
+from opentelemetry.util.types import AttributeValue
+from typing_extensions import override
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import SpanProcessor
     from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 QUEUE_MOST = 4096
 """Most spans that wait to be sent; more are dropped."""
 
+SAMPLED, RANDOM = 1, 2
+"""Trace flags: recorded by whoever began it; its id is random (W3C Trace Context level 2, 3.2.2.5)."""
+
+Attribute = str | int | float | bool
+
 _HEADER = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 _OFF = nullcontext(INVALID_SPAN)
-_tracer: trace.Tracer | None = None
+_recorder: _Recorder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorder:
+    """Where finished spans go, and the share of traces that is sampled, as a bound of their ids' lower half."""
+
+    processor: SpanProcessor
+    resource: Resource
+    scope: InstrumentationScope
+    bound: int
 
 
 def configure(
@@ -43,30 +66,24 @@ def configure(
 
     `ratio` is the share of sampled traces; a trace that came with a request keeps its sender's decision.
     """
-    global _tracer
+    global _recorder
     if exporter is None:
-        _tracer = None
+        _recorder = None
         return lambda: None
     # The SDK takes 0.1 s to import, so import it only when recording.
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-    from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
-    from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+    from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-    provider = TracerProvider(
-        sampler=ParentBased(TraceIdRatioBased(ratio)),
-        resource=Resource.create({SERVICE_NAME: process}),
-        shutdown_on_exit=False,
-    )
-    provider.add_span_processor(
-        SimpleSpanProcessor(exporter) if at_once else BatchSpanProcessor(exporter, max_queue_size=QUEUE_MOST)
-    )
-    _tracer = provider.get_tracer("suma")
+    processor = SimpleSpanProcessor(exporter) if at_once else BatchSpanProcessor(exporter, max_queue_size=QUEUE_MOST)
+    resource, bound = Resource.create({SERVICE_NAME: process}), TraceIdRatioBased.get_bound_for_rate(ratio)
+    _recorder = _Recorder(processor, resource, InstrumentationScope("suma"), bound)
 
     def end() -> None:
-        global _tracer
-        _tracer = None
-        provider.shutdown()
+        global _recorder
+        _recorder = None
+        processor.shutdown()
 
     return end
 
@@ -80,7 +97,7 @@ def lines(out: TextIO) -> SpanExporter:
 
 def traceparent() -> str | None:
     """Return the current span as a header; None outside of any trace."""
-    if _tracer is None:
+    if _recorder is None:
         return None
     current = trace.get_current_span().get_span_context()
     if not current.is_valid:
@@ -99,37 +116,89 @@ def span(
     *,
     parent: str | None = None,
     kind: SpanKind = SpanKind.INTERNAL,
-    attributes: Mapping[str, str | int | float | bool] | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
 ) -> AbstractContextManager[Span]:
     """Open a span under `parent` (a traceparent header), or under the current one. An error that passes through marks
     it, without its message, which may contain user data.
     """
-    if _tracer is None:
+    if _recorder is None:
         return _OFF
-    above = _read(parent) if parent else None
-    if above is None:
-        return _recorded(_tracer, name, None, kind, attributes)
+    above = (_read(parent) if parent else None) or trace.get_current_span().get_span_context()
+    if not above.is_valid:
+        return _root(_recorder, name, kind, attributes)
     if above.trace_flags.sampled:
-        return _recorded(_tracer, name, trace.set_span_in_context(NonRecordingSpan(above)), kind, attributes)
+        mine = SpanContext(above.trace_id, random.getrandbits(64) or 1, is_remote=False, trace_flags=above.trace_flags)
+        return _Recorded(_recorder, name, mine, above, kind, attributes)
     return _unkept(NonRecordingSpan(above))
 
 
-@contextmanager
-def _recorded(
-    tracer: trace.Tracer,
-    name: str,
-    under: Context | None,
-    kind: SpanKind,
-    attributes: Mapping[str, str | int | float | bool] | None,
-) -> Iterator[Span]:
-    with tracer.start_as_current_span(
-        name, context=under, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
-    ) as current:
-        try:
-            yield current
-        except Exception as error:
-            current.set_status(Status(StatusCode.ERROR, type(error).__name__))
-            raise
+def _root(
+    recorder: _Recorder, name: str, kind: SpanKind, attributes: Mapping[str, Attribute] | None
+) -> AbstractContextManager[Span]:
+    trace_id = random.getrandbits(128) or 1
+    sampled = trace_id & (1 << 64) - 1 < recorder.bound
+    flags = TraceFlags(RANDOM | SAMPLED if sampled else RANDOM)
+    mine = SpanContext(trace_id, random.getrandbits(64) or 1, is_remote=False, trace_flags=flags)
+    return _Recorded(recorder, name, mine, None, kind, attributes) if sampled else _unkept(NonRecordingSpan(mine))
+
+
+class _Recorded(NonRecordingSpan):
+    """A span as a few fields, from which the SDK's is made at its end.
+
+    The SDK's own span takes locks, asks its sampler, and checks each attribute: 33 microseconds, where this takes 9.
+    """
+
+    def __init__(
+        self,
+        recorder: _Recorder,
+        name: str,
+        context: SpanContext,
+        above: SpanContext | None,
+        kind: SpanKind,
+        attributes: Mapping[str, Attribute] | None,
+    ) -> None:
+        super().__init__(context)
+        self._recorder, self._name, self._above, self._kind = recorder, name, above, kind
+        self._attributes: dict[str, AttributeValue] = dict(attributes or {})
+        self._status = Status()
+
+    @override
+    def __enter__(self) -> Self:
+        self._token = context.attach(trace.set_span_in_context(self))
+        self._began = time.time_ns()
+        return self
+
+    @override
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        from opentelemetry.sdk.trace import ReadableSpan
+
+        context.detach(self._token)
+        if kind is not None and issubclass(kind, Exception):
+            self._status = Status(StatusCode.ERROR, kind.__name__)
+        self._recorder.processor.on_end(
+            ReadableSpan(
+                self._name,
+                context=self.get_span_context(),
+                parent=self._above,
+                resource=self._recorder.resource,
+                attributes=self._attributes,
+                kind=self._kind,
+                status=self._status,
+                start_time=self._began,
+                end_time=time.time_ns(),
+                instrumentation_scope=self._recorder.scope,
+            )
+        )
+
+    @override
+    def is_recording(self) -> bool:
+        return True
+
+    @override
+    def set_attribute(self, key: str, value: AttributeValue) -> None:
+        self._attributes[key] = value
 
 
 @contextmanager
