@@ -70,7 +70,7 @@ async def test_events_published_during_an_outage_arrive_once_in_order(
 
 @pytest.mark.requirement("A11", "A17")
 async def test_events_committed_during_an_outage_are_sent_by_another_process(cluster: Cluster, fragile: Kafka) -> None:
-    async with cluster.listening() as running, away(running, fragile.stop(), fragile.start):
+    async with cluster.listening() as running, away(running, fragile.pause(), fragile.resume):
         await say_a_round(cluster, 0)
     async with cluster.listening():
         await all_is_heard_once_and_in_order(cluster, 1)
@@ -81,7 +81,7 @@ async def test_local_events_are_handled_during_an_outage_and_sent_later(cluster:
     async with cluster.speaking() as (platform, running):
         await asyncio.gather(*(cluster.say("0", key=key, by=platform) for key in KEYS))
         await cluster.until_heard(len(KEYS))
-        async with away(running, fragile.stop(), fragile.start):
+        async with away(running, fragile.pause(), fragile.resume):
             await asyncio.gather(*(cluster.say("1", key=key, by=platform) for key in KEYS))
             await cluster.until_heard(2 * len(KEYS))
         await until(lambda: not running.problems())
