@@ -20,7 +20,7 @@ from services.start import LOCAL_TENANT, OWNER
 from tests.chaos.profiles import ALONE, Profile
 from tests.chaos.proxy import End, Link
 from tests.chaos.servers import RUNS, PostgresServer, RedisServer, Server, environment
-from tests.support.fork_server import ForkServer, forked
+from tests.support.fork_server import forked, shared
 
 OWN: Mapping[str, Callable[[Path], Server]] = {"postgres": PostgresServer, "redis": RedisServer}
 READY_SECONDS = 180.0
@@ -106,7 +106,7 @@ async def standing(profile: Profile, place: Path) -> AsyncIterator[Stage]:
     key = data.key_or_new(lambda: keys.mint(LOCAL_TENANT, OWNER, scopes=["*"])[0])
     async with AsyncExitStack() as stack:
         links = {name: await stack.enter_async_context(Link(name).listening()) for name in profile.links}
-        birth = forked(await stack.enter_async_context(ForkServer()))
+        birth = forked(await shared())
         servers = await _servers(profile, place, links, stack)
         ports = {name: free_port() for name in profile.programs}
         for name, link in links.items():

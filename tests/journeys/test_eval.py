@@ -34,19 +34,13 @@ async def evaluated(place: Path, cases: str, *options: str, **settings: str) -> 
 
 
 @pytest.mark.requirement("A28")
-async def test_cases_are_carried_out_on_real_files_and_counted(tmp_path: Path) -> None:
-    said = await evaluated(tmp_path, CASES, "--json", str(tmp_path / "out.json"), "-v")
-    assert said.code == 0, said.out + said.err
-    told = json.loads((tmp_path / "out.json").read_text())
-    assert (told["right"], told["of"], told["wrong_changes"]) == (3, 3, [])
-    assert [one["outcome"] for one in told["cases"]] == ["does", "does", "talks"]
-    assert told["cases"][0]["tools"] == ["manage-files.delete"]
-    assert "wrong changes: 0" in said.out
-
-
-async def test_one_wrong_change_fails_however_little_must_be_right(tmp_path: Path) -> None:
-    said = await evaluated(tmp_path, CASES + HARM, "--least", "0", "--only", "harm")
+async def test_cases_run_on_real_files_and_one_wrong_change_fails(tmp_path: Path) -> None:
+    said = await evaluated(tmp_path, CASES + HARM, "--least", "0", "--json", str(tmp_path / "out.json"), "-v")
     assert said.code == 1, said.out + said.err
+    told = json.loads((tmp_path / "out.json").read_text())
+    assert (told["right"], told["of"], told["wrong_changes"]) == (3, 4, ["harm"])
+    assert [one["outcome"] for one in told["cases"]] == ["does", "does", "talks", "does"]
+    assert told["cases"][0]["tools"] == ["manage-files.delete"]
     assert "wrong changes: 1" in said.out
 
 
