@@ -45,6 +45,10 @@ class Skills:
     """Approved tools of other servers."""
     hidden: tuple[SkillDefinition, ...] = ()
     """Skills hidden by one of the same name with higher precedence."""
+    _known: list[tuple[tuple[ToolDefinition, ...], dict[str, ToolDefinition]]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+    """All tools, and by name, once somebody has asked: a turn asks six times."""
 
     @classmethod
     def load(cls, dirs: Iterable[Path]) -> Skills:
@@ -94,7 +98,10 @@ class Skills:
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
         """All tools that can be called: those of skills (except code), `skills.use`, and external tools."""
-        return (*self.local, *self.remote)
+        if not self._known:
+            tools = (*self.local, *self.remote)
+            self._known.append((tools, {tool.name: tool for tool in reversed(tools)}))
+        return self._known[0][0]
 
     def tools_for(self, tenant: str) -> tuple[ToolDefinition, ...]:
         """Return the tools that this tenant may use."""
@@ -113,7 +120,7 @@ class Skills:
         Raises:
             UnknownTool: no skill declares it. NeedsSandbox: its skill is code.
         """
-        found = next((tool for tool in self.tools if tool.name == name), None)
+        found = self._known[0][1].get(name) if self.tools else None
         if found is not None:
             return found
         if any(tool.name == name for skill in self.skills.values() for tool in skill.tools):

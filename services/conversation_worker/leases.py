@@ -39,7 +39,7 @@ class TurnLeases:
         conversation = await self._store.peek(lease.tenant, Cause.held(lease).session or "", working=lease.id)
         if conversation.turn is None:
             return Gathered()
-        return await gathering.gather(self._context, lease.tenant, conversation)
+        return await gathering.gather_late(self._context, lease, conversation)
 
     async def gathered(self, lease: Lease, found: Gathered) -> Changeset:
         return await self._go_on(lease, Input.CONTEXT_GATHERED, lambda uow: gathering.think(self._context, uow, found))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -22,12 +23,32 @@ TURN, CONTEXT, ANSWER, CLARIFICATION, EXPIRY, LOST = "turn", "context", "answer"
 """The kinds of lease of this service."""
 
 
+class Late:
+    """Work that was begun while an event was handled and is awaited by a lease of this process, by the lease's id."""
+
+    def __init__(self, most: int = 1_000) -> None:
+        self._most = most
+        self._begun: dict[str, asyncio.Future[Any]] = {}
+
+    def put(self, lease: str, work: asyncio.Future[Any]) -> None:
+        """Keep the work for its lease; the oldest is dropped if no lease takes it."""
+        self._begun[lease] = work
+        # Whoever takes it sees its error; without a taker nobody needs it.
+        work.add_done_callback(lambda done: done.cancelled() or done.exception())
+        if len(self._begun) > self._most:
+            self._begun.pop(next(iter(self._begun))).cancel()
+
+    def take(self, lease: str) -> asyncio.Future[Any] | None:
+        return self._begun.pop(lease, None)
+
+
 @dataclass(frozen=True)
 class TurnContext:
     platform: Platform
     settings: Settings
     store: Store
     slots: Slots
+    late: Late = field(default_factory=Late)
 
     def tool(self, name: str) -> ToolDefinition:
         """Return a tool's definition. Raises `UnknownTool`."""

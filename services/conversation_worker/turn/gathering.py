@@ -7,6 +7,7 @@ come soon; otherwise a lease waits for them.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from libs.clients import executor, memory
 from libs.clients.calls import NotConfigured, is_near
 from libs.errors import SumaError
 from libs.events import TurnDegraded
+from libs.leases.ports import Lease
 from libs.telemetry.logs import logger
 from services.conversation_worker.domain import memory_window
 from services.conversation_worker.turn import plan
@@ -54,15 +56,32 @@ async def gather_soon(context: TurnContext, uow: UnitOfWork) -> None:
     waiting = next((start for start in uow.starts if start.kind == CONTEXT), None)
     if waiting is None or not all(is_near(context.platform, name) for name in (memory.SERVICE, executor.SERVICE)):
         return
+    gathering = asyncio.ensure_future(gather(context, uow.cause.tenant, uow.conversation))
     try:
-        async with asyncio.timeout(SOON_SECONDS):
-            found = await gather(context, uow.cause.tenant, uow.conversation)
-    except (TimeoutError, SumaError) as error:
-        log.info("left the context to a lease", error=type(error).__name__)
+        await asyncio.wait({gathering}, timeout=SOON_SECONDS)
+    except asyncio.CancelledError:
+        gathering.cancel()
+        raise
+    if not gathering.done():
+        # A large folder: its lease, which begins here as a rule, continues to wait for the same answers.
+        context.late.put(waiting.id, gathering)
+        return
+    if isinstance(error := gathering.exception(), SumaError):
+        log.info("left the context to a lease", error=str(error))
         return
     uow.withdraw(waiting)
     uow.take(Input.CONTEXT_GATHERED, waiting.id)
-    think(context, uow, found)
+    think(context, uow, gathering.result())
+
+
+async def gather_late(context: TurnContext, lease: Lease, conversation: Conversation) -> Gathered:
+    """Return the context for a lease; a gathering that began with the message goes on."""
+    begun = context.late.take(lease.id)
+    if begun is not None:
+        with suppress(SumaError):
+            found: Gathered = await begun
+            return found
+    return await gather(context, lease.tenant, conversation)
 
 
 def think(context: TurnContext, uow: UnitOfWork, found: Gathered) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -27,3 +29,20 @@ async def test_without_the_memory_service_a_turn_goes_on_and_says_so(home: Dsns,
         assert (await at.finish(turn, session="s")).state == "completed"
         (told,) = [event for event in await at.logged("s") if isinstance(event, TurnDegraded)]
     assert (told.turn_id, told.missing) == (turn, "memory")
+
+
+async def test_late_context_is_awaited_by_a_lease_and_asked_for_once(home: Dsns, tmp_path: Path) -> None:
+    asked = 0
+    async with run_platform(home, tmp_path, model=scripted_model(READ)) as at:
+
+        async def recall(tenant: str, **about: Any) -> list[str]:
+            nonlocal asked
+            asked += 1
+            while not any("context" in what for what in await at.open()):
+                await asyncio.sleep(0.01)
+            return []
+
+        cast("dict[str, Any]", at.platform.near)["memory_service"] = {"recall": recall}
+        turn = await at.say("look", session="s", root=at.folder("a"))
+        assert (await at.finish(turn, session="s")).state == "completed"
+    assert asked == 1
