@@ -17,6 +17,13 @@ from deploy.local.cache import Unprovided
 from deploy.local.web import web
 from tests.browser.visitor import Live, Visitor, chromium, live_at
 
+OPTIONS = (
+    # A container's root has no user namespaces and a small /dev/shm.
+    *("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"),
+    # Each process compiles the application again, and one is kept ready for the next tab.
+    *("--process-per-site", "--renderer-process-limit=1"),
+)
+
 
 @pytest.fixture(scope="session")
 def application() -> Path:
@@ -32,10 +39,7 @@ async def browser() -> AsyncIterator[Browser]:
     if (program := chromium()) is None:
         pytest.skip("SKIPPED in a browser: no Chromium found; install it (apt-get install chromium) or set CHROMIUM")
     async with async_playwright() as playwright:
-        # A container's root has no user namespaces and a small /dev/shm.
-        yield await playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-        )
+        yield await playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

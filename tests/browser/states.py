@@ -30,8 +30,8 @@ RULES: dict[Literal["light", "dark"], Mapping[str, Any]] = {
 """axe's rules by theme. Only contrast depends on the theme; all others read the same document."""
 OPTIONS = {"resultTypes": ["violations"], "preload": False}
 WIDE, NARROW = ViewportSize(width=1280, height=800), ViewportSize(width=360, height=740)
-WINDOWS = 4
-"""A failed read is tried for three seconds, so some pages wait together; in windows, as a hidden tab draws nothing."""
+WINDOWS = 2
+"""A failed read is tried for three seconds, so two pages wait together; in windows, as a hidden tab draws nothing."""
 SERIOUS = ("serious", "critical")
 SCREENSHOTS = os.environ.get("SUMA_SCREENSHOTS")
 """A folder for screenshots of each page, wide and narrow, light and dark; none are taken without it."""
