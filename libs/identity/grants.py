@@ -58,6 +58,9 @@ def digest_of(request: ToolRequested) -> str:
         Uncanonical: the args contain a value that JSON cannot represent.
     """
     fields = request.model_dump(mode="json", exclude={"grant", *HINTS}, exclude_defaults=True)
+    # The same bytes: a number is written by its value. Without a fraction in it, the whole is written the quick way.
+    if isinstance(limit := fields.get("deadline"), float) and limit.is_integer() and abs(limit) < 1 << 53:
+        fields["deadline"] = int(limit)
     return hashlib.sha256(canonical(fields)).hexdigest()
 
 
