@@ -366,6 +366,16 @@ def fetch(
 
 
 @app.command()
+def mcp() -> None:
+    """Serve MCP on standard input and output, for hosts such as Claude Desktop; needs a running platform."""
+    from services.cli.mcp import serve
+
+    with connected() as client:
+        client.get("/v1/me")
+        serve(client.address)
+
+
+@app.command()
 def upload(
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Files to send.", dir_okay=False)],
     as_json: Json = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import anyio
 import httpx2
 import pytest
 import pytest_asyncio
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
@@ -259,6 +260,31 @@ async def test_skills_are_prompts_and_files(served: Served, revision: str) -> No
     assert text.endswith("sort my downloads")
     assert "# Manage files" in text
     assert "# Manage files" in page.contents[0].model_dump()["text"]
+
+
+def command(url: str, key: str) -> StdioServerParameters:
+    """Return `suma mcp` as a host starts it."""
+    own = {"SUMA_URL": url, "SUMA_API_KEY": key, "PYTHONPATH": str(Path(__file__).parents[2])}
+    return StdioServerParameters(command=sys.executable, args=["-m", "services.cli", "mcp"], env=own)
+
+
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+async def test_command_serves_hosts_on_standard_streams(served: Served, revision: str) -> None:
+    folder, person = folder_of(served, "stdio", revision), Person([APPROVE] * 3)
+    host = Client(command(served.url, served.key), mode=REVISIONS[revision], elicitation_callback=person)
+    with anyio.fail_after(WITHIN):
+        async with host as client:
+            assert client.protocol_version == revision
+            done = await client.call_tool("suma_run", {"text": "delete the tmp files", "root": str(folder)})
+    assert done.structured_content["state"] == "completed", done
+    assert names(folder) == ["notes.txt"]
+
+
+async def test_command_without_a_platform_says_so() -> None:
+    started = command(f"http://127.0.0.1:{free_port()}", "suma_none")
+    ended = await anyio.run_process([started.command, *started.args], env=started.env, check=False, input=b"")
+    assert ended.returncode == 4
+    assert b"suma up" in ended.stderr
 
 
 class Replicas:
