@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
@@ -33,6 +35,7 @@ from tests.support import gateway_replica, platform
 from tests.support.platform import SERVICES, WITHIN, RunningPlatform
 from tests.support.processes import Child
 
+PAGE = Path(__file__).parents[2] / "docs" / "connect" / "mcp.md"
 REVISIONS = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """How the client connects to each."""
 
@@ -285,6 +288,17 @@ async def test_command_without_a_platform_says_so() -> None:
     ended = await anyio.run_process([started.command, *started.args], env=started.env, check=False, input=b"")
     assert ended.returncode == 4
     assert b"suma up" in ended.stderr
+
+
+async def test_page_runs_as_written(served: Served) -> None:
+    page, folder = PAGE.read_text(), folder_of(served, "page", "curl")
+    config, commands = [re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL)[0] for kind in ("json", "sh")]
+    assert json.loads(config)["mcpServers"]["suma"] == {"command": "suma", "args": ["mcp"]}
+    given = {"SUMA_URL": served.url, "SUMA_API_KEY": served.key, "PATH": os.environ["PATH"]}
+    script = commands.replace("/home/ada/Downloads", str(folder))
+    ended = await anyio.run_process(["sh", "-ec", script], env=given)
+    assert b"suma_follow" in ended.stdout
+    assert b"notes.txt" in ended.stdout
 
 
 class Replicas:
