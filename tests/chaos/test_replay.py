@@ -47,8 +47,8 @@ ON_BOTH = [*(("postgres", *at) for at in POINTS), *(("kafka", *at) for at in KAF
 SAID = """
 select count(*) filter (where type = 'suma.turn.ended.v1') as handled,
     count(*) filter (where type = 'suma.event.dead_lettered.v1') as died,
-    count(*) filter (where data ->> 'verdict' = 'replayed') as replayed,
-    count(*) filter (where data ->> 'verdict' = 'already') as already
+    count(*) filter (where jsonb_path_exists(data, '$.**.verdict ? (@ == "replayed")')) as replayed,
+    count(*) filter (where jsonb_path_exists(data, '$.**.verdict ? (@ == "already")')) as already
 from bus.log
 """
 LETTER = "select letter_id, state, closed_by from gateway.dlq_messages"

@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from deploy.local.ports import free_port
 from libs.database import Dsns
-from libs.events import ActionRecorded
+from libs.events import ActionRecorded, ActionsRecorded
 from libs.identity.keys import mint
 from libs.runtime.embedded.postgres import Postgres
 from services import http_server
@@ -231,8 +231,10 @@ async def test_resources_show_sessions_results_and_the_audit_head(served: Served
 
 async def actions(served: Served) -> list[ActionRecorded]:
     pool = await served.at.platform.database.bus()
-    rows = await pool.fetch("select data::text from bus.log where type = $1", ActionRecorded.type)
-    return [ActionRecorded.model_validate_json(row["data"]) for row in rows]
+    said = "select data::text from bus.log where type = $1"
+    alone = [ActionRecorded.model_validate_json(row["data"]) for row in await pool.fetch(said, ActionRecorded.type)]
+    rows = await pool.fetch(said, ActionsRecorded.type)
+    return alone + [each for row in rows for each in ActionsRecorded.model_validate_json(row["data"]).records]
 
 
 @pytest.mark.requirement("P8")

@@ -23,6 +23,7 @@ TRIED = {
     "minus": '{"a", "b"} - {"b"} == {"a"}',
     "split": 'split("admin.roots", ".") == ["admin", "roots"]',
     "internal.member_2": '"a" in {"a"}',
+    "is_string": 'is_string("a")',
 }
 """For each builtin, a condition that must hold."""
 
