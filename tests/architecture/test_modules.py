@@ -1,4 +1,4 @@
-"""The form of every module (house style 4, 13, 20): docstrings, narrow excepts, no unfinished code."""
+"""The form of every module (house style 4, 13, 20): docstrings, narrow excepts, short names, no unfinished code."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ MODULES = sorted(
     if (ROOT / file).stat().st_size
 )
 SOURCE = [module for module in MODULES if module.parts[0] != "tests"]
+WORDS_MOST = 10
+"""Words of a test's name, without `test_`."""
 HOST = ("libs", "runtime")
 """The host handles any error of its services."""
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
@@ -71,9 +73,21 @@ def test_only_the_host_catches_everything() -> None:
     assert [f"{module}:{line}" for module in modules for line in _lines_that_catch_everything(module)] == []
 
 
+def test_names_of_tests_have_at_most_ten_words() -> None:
+    modules = [module for module in MODULES if module.parts[0] == "tests"]
+    names = [(str(module), name) for module in modules for name in _tests(module)]
+    assert [name for name in names if len(name[1].split("_")) > WORDS_MOST + 1] == []
+
+
 @cache
 def _tree(module: Path) -> ast.Module:
     return ast.parse((ROOT / module).read_text())
+
+
+def _tests(module: Path) -> Iterator[str]:
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            yield node.name
 
 
 def _lines_that_catch_everything(module: Path) -> Iterator[int]:

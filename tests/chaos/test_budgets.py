@@ -102,7 +102,7 @@ async def accounts(where: Dsns) -> AsyncIterator[Bank]:
         ("settle:after", 1, USED, False),
     ],
 )
-async def test_a_process_killed_at_the_accounts_leaves_them_on_the_safe_side(
+async def test_kill_at_the_accounts_leaves_them_on_the_safe_side(
     accounts: Bank, there: Vendor, point: str, asked: int, spent: int, reserves: bool
 ) -> None:
     child = Child(calls, accounts.where, there.play(said("Two.")).url, point)
@@ -112,7 +112,7 @@ async def test_a_process_killed_at_the_accounts_leaves_them_on_the_safe_side(
 
 
 @pytest.mark.requirement("A10", "A17c")
-async def test_a_process_killed_while_the_model_speaks_has_spent_its_worst_case(accounts: Bank, there: Vendor) -> None:
+async def test_kill_while_the_model_speaks_spends_the_worst_case(accounts: Bank, there: Vendor) -> None:
     child = Child(calls, accounts.where, there.play(Turn(chunks=["Tw"], hangs=True)).url, "nowhere")
     await there.heard(1, seconds=60)
     child.kill()

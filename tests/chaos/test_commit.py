@@ -34,9 +34,7 @@ async def committed(where: Dsns) -> int:
 
 @pytest.mark.requirement("A25", "A11")
 @pytest.mark.parametrize("point", ["run:after", "finish:before"])
-async def test_a_commit_on_disk_that_was_not_recorded_is_answered_and_not_repeated(
-    home: Dsns, tmp_path: Path, point: str
-) -> None:
+async def test_unrecorded_commit_on_disk_is_answered_and_not_repeated(home: Dsns, tmp_path: Path, point: str) -> None:
     (turn,) = await accept(home, tmp_path, ["tidy"])
     await die(turn_scenario, home, str(tmp_path), f"tool_executor:tool:{point}", TIDY_COMMIT)
     there = touched(tmp_path, turn)
@@ -52,7 +50,7 @@ async def test_a_commit_on_disk_that_was_not_recorded_is_answered_and_not_repeat
 @pytest.mark.parametrize(
     ("step", "hit"), [("staged", 1), ("detach", MIDDLE), ("placing", 1), ("attach", MIDDLE), ("committed", 1)]
 )
-async def test_a_commit_of_a_thousand_files_that_is_killed_is_whole_or_nothing_and_then_done(
+async def test_killed_commit_of_a_thousand_files_is_completed_or_undone(
     home: Dsns, tmp_path: Path, step: str, hit: int
 ) -> None:
     (turn,) = await accept(home, tmp_path, ["many"])
@@ -65,7 +63,7 @@ async def test_a_commit_of_a_thousand_files_that_is_killed_is_whole_or_nothing_a
 
 @pytest.mark.requirement("A25", "A18", "A10")
 @pytest.mark.parametrize("step", ["detach", "attach"])
-async def test_an_executor_that_stalls_in_a_commit_beyond_its_lease_changes_nothing_when_it_wakes(
+async def test_executor_stalled_beyond_its_lease_changes_nothing_on_waking(
     home: Dsns, tmp_path: Path, step: str
 ) -> None:
     (turn,) = await accept(home, tmp_path, ["many"])

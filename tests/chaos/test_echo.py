@@ -84,7 +84,7 @@ async def every_turn_ended_well(where: Dsns, world: str, turns: Sequence[str]) -
 
 
 @pytest.mark.requirement("A10")
-async def test_a_run_of_every_kind_of_turn_comes_to_every_point_of_the_catalogue(echo_where: Dsns, world: str) -> None:
+async def test_run_of_every_kind_of_turn_reaches_every_point(echo_where: Dsns, world: str) -> None:
     turns = await accept(echo_where, KINDS)
     faults = await survive(echo_scenario, echo_where, world)
     await every_turn_ended_well(echo_where, world, turns)
@@ -94,9 +94,7 @@ async def test_a_run_of_every_kind_of_turn_comes_to_every_point_of_the_catalogue
 
 @pytest.mark.requirement("A10", "A11", "A12")
 @pytest.mark.parametrize("point", POINTS)
-async def test_a_process_killed_at_any_point_loses_nothing_and_repeats_nothing(
-    echo_where: Dsns, world: str, point: str
-) -> None:
+async def test_kill_at_any_point_loses_nothing_and_repeats_nothing(echo_where: Dsns, world: str, point: str) -> None:
     turns = await accept(echo_where, kinds_for(point))
     await die(echo_scenario, echo_where, world, point)
     await survive(echo_scenario, echo_where, world)

@@ -41,7 +41,7 @@ async def scenario(broker: Kafka, echo_where: Dsns) -> AsyncIterator[KafkaScenar
 
 @pytest.mark.requirement("A10", "A11", "A12")
 @pytest.mark.parametrize("point", POINTS)
-async def test_a_process_killed_at_a_point_loses_nothing_and_repeats_nothing(
+async def test_kill_at_a_point_loses_nothing_and_repeats_nothing(
     scenario: KafkaScenario, echo_where: Dsns, world: str, point: str
 ) -> None:
     turns = await accept(echo_where, ("hi", "hi", "later"))

@@ -51,7 +51,7 @@ async def test_an_executor_that_dies_around_an_effect_leaves_one(
         ("effect:finish:after", 1, "succeeded"),
     ],
 )
-async def test_what_may_happen_once_at_most_is_unknown_where_it_was_begun_and_never_doubled(
+async def test_begun_at_most_once_effect_is_unknown_and_never_doubled(
     home: Dsns, tmp_path: Path, there: World, point: str, made: int, ends: str
 ) -> None:
     session, here = await accept(home, Send.name), place(tmp_path, there.dsn)
@@ -63,7 +63,7 @@ async def test_what_may_happen_once_at_most_is_unknown_where_it_was_begun_and_ne
 @pytest.mark.requirement("A17a", "A10")
 @pytest.mark.parametrize("tool", SAFE)
 @pytest.mark.parametrize("at", ["run:acting", "run:open"])
-async def test_a_process_killed_in_the_middle_of_an_effect_leaves_one(
+async def test_kill_in_the_middle_of_an_effect_leaves_one(
     home: Dsns, tmp_path: Path, there: World, tool: str, at: str
 ) -> None:
     session = await accept(home, tool)
@@ -77,7 +77,7 @@ async def test_a_process_killed_in_the_middle_of_an_effect_leaves_one(
 @pytest.mark.requirement("A17a", "A10", "A23")
 @pytest.mark.parametrize("point", ["run:before", "run:after", "finish:before", "finish:after"])
 @pytest.mark.parametrize(("tool", "made", "ends"), [(Note.name, 1, "succeeded"), (Book.name, 0, "failed")])
-async def test_a_cancel_is_told_how_it_ended_though_its_executor_dies_finding_out(
+async def test_cancel_learns_its_result_though_the_settling_executor_dies(
     home: Dsns, tmp_path: Path, there: World, tool: str, made: int, ends: str, point: str
 ) -> None:
     session, here = await accept(home, tool), place(tmp_path, there.dsn, at="run:after", how="cancel")
@@ -88,7 +88,7 @@ async def test_a_cancel_is_told_how_it_ended_though_its_executor_dies_finding_ou
 
 @pytest.mark.requirement("A17a", "A18")
 @pytest.mark.parametrize(("tool", "ends"), [*((tool, "succeeded") for tool in SAFE), (Send.name, "unknown")])
-async def test_a_stalled_executor_that_wakes_behind_its_successor_adds_no_effect(
+async def test_stalled_executor_waking_after_its_successor_adds_no_effect(
     home: Dsns, tmp_path: Path, there: World, tool: str, ends: str
 ) -> None:
     session = await accept(home, tool)
@@ -122,7 +122,7 @@ async def test_an_undo_that_wakes_behind_its_successor_takes_nothing_back(
 
 @pytest.mark.requirement("A17a", "A18")
 @pytest.mark.parametrize("tool", SAFE)
-async def test_an_executor_that_stalls_with_the_effect_in_its_hands_is_waited_for(
+async def test_successor_waits_for_an_executor_stalled_with_the_effect_open(
     home: Dsns, tmp_path: Path, there: World, tool: str
 ) -> None:
     session = await accept(home, tool)

@@ -46,7 +46,7 @@ async def test_every_byte_is_passed_on_in_both_directions(link: Link) -> None:
         assert await reader.readexactly(len(LONG)) == LONG
 
 
-async def test_a_cut_ends_every_connection_and_the_next_one_is_carried(link: Link) -> None:
+async def test_cut_ends_every_connection_and_the_next_is_carried(link: Link) -> None:
     async with called(link) as (reader, writer):
         writer.write(b"a")
         await reader.readexactly(1)

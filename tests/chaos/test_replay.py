@@ -114,7 +114,7 @@ async def handled_closed_and_audited_once(where: Dsns) -> None:
 
 @pytest.mark.requirement("A14", "A10", "A11", "P1", "P2")
 @pytest.mark.parametrize(("address", "point", "hit"), ON_BOTH, indirect=["address"])
-async def test_a_replay_whose_process_is_killed_is_asked_again_and_happens_once(
+async def test_replay_repeated_after_a_kill_happens_once(
     mended: ReplayScenario, where: Dsns, point: str, hit: int
 ) -> None:
     await die(mended, where, "", point, hit)

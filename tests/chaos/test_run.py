@@ -37,9 +37,7 @@ def separate() -> Profile:
 
 @pytest.mark.requirement("A10", "A11", "A12", "A17", "A18", "A20")
 @pytest.mark.parametrize("chosen", [lambda: EMBEDDED, separate], ids=["embedded", "separate"])
-async def test_under_load_whatever_breaks_nothing_is_lost_and_nothing_happens_twice(
-    chosen: Callable[[], Profile], tmp_path: Path
-) -> None:
+async def test_faults_under_load_lose_nothing_and_repeat_nothing(chosen: Callable[[], Profile], tmp_path: Path) -> None:
     profile = chosen()
     sooner = replace(profile, gap=(profile.gap[0] / OFTENER, profile.gap[1] / OFTENER))
     seed, ahead = SEEDS[profile.name], AHEAD[profile.name]

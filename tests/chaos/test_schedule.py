@@ -19,19 +19,19 @@ def made(profile: Profile, seed: int = 1) -> Sequence[Fault]:
 
 
 @every_profile
-def test_the_same_seed_is_the_same_schedule_and_another_is_not(profile: Profile) -> None:
+def test_equal_seeds_give_equal_schedules_and_others_do_not(profile: Profile) -> None:
     assert made(profile) == made(profile)
     assert made(profile) != made(profile, seed=2)
 
 
 @every_profile
-def test_a_shorter_run_of_a_seed_is_the_beginning_of_a_longer_one(profile: Profile) -> None:
+def test_shorter_run_of_a_seed_begins_the_longer_one(profile: Profile) -> None:
     short = schedule(profile, seed=1, seconds=60)
     assert short == made(profile)[: len(short)]
 
 
 @every_profile
-def test_half_an_hour_has_every_kind_of_fault_on_every_target(profile: Profile) -> None:
+def test_half_an_hour_has_every_fault_on_every_target(profile: Profile) -> None:
     hit = {(fault.kind, target) for fault in made(profile) for target in fault.target.split("+")}
     processes_and_servers = [kind for kind in profile.weights if kind not in ("cut", "hold", "slow", "refuse")]
     assert {kind for kind, _ in hit} == set(profile.weights)
@@ -39,7 +39,7 @@ def test_half_an_hour_has_every_kind_of_fault_on_every_target(profile: Profile) 
 
 
 @every_profile
-def test_who_is_stopped_sleeps_longer_than_any_lease_and_most_are_awake(profile: Profile) -> None:
+def test_frozen_processes_outlast_any_lease_and_most_stay_awake(profile: Profile) -> None:
     frozen = [fault for fault in made(profile) if fault.kind == "freeze"]
     assert all(fault.seconds > LEASE_SECONDS for fault in frozen)
     asleep = [sum(other.at <= fault.at < other.until for other in frozen) for fault in frozen]

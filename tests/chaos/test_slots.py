@@ -50,7 +50,7 @@ async def queued(where: Dsns, folder: Path) -> list[str]:
 
 @pytest.mark.requirement("A10", "P1")
 @pytest.mark.parametrize("point", ["run:before", ""])
-async def test_a_process_killed_while_turns_wait_in_it_loses_none_and_the_next_lets_in_one_at_a_time(
+async def test_kill_with_queued_turns_loses_none_and_keeps_the_limit(
     home: Dsns, tmp_path: Path, holder: list[str], point: str
 ) -> None:
     child = Child(doomed, slot_scenario, home, str(tmp_path), f"{TURN}:{point}", 1)
@@ -67,7 +67,7 @@ async def test_a_process_killed_while_turns_wait_in_it_loses_none_and_the_next_l
 
 @pytest.mark.requirement("A10", "P1", "P2")
 @pytest.mark.parametrize(("point", "begun"), [("run:after", False), ("finish:before", False), ("finish:after", True)])
-async def test_a_process_killed_as_a_turn_gets_the_slot_loses_neither(
+async def test_kill_as_a_turn_gets_the_slot_loses_neither(
     home: Dsns, tmp_path: Path, holder: list[str], point: str, begun: bool
 ) -> None:
     child = Child(doomed, slot_scenario, home, str(tmp_path), f"{TURN}:{point}", 1)
@@ -82,7 +82,7 @@ async def test_a_process_killed_as_a_turn_gets_the_slot_loses_neither(
 
 
 @pytest.mark.requirement("A18", "P2")
-async def test_a_process_that_stalls_while_turns_wait_in_it_has_its_slot_again_when_it_wakes(
+async def test_process_stalled_with_queued_turns_regains_its_slot_on_waking(
     home: Dsns, tmp_path: Path, holder: list[str]
 ) -> None:
     child = Child(doomed, slot_scenario, home, str(tmp_path), "", 0)
@@ -97,7 +97,7 @@ async def test_a_process_that_stalls_while_turns_wait_in_it_has_its_slot_again_w
 
 @pytest.mark.requirement("A18", "P2")
 @pytest.mark.parametrize("point", ["run:before", "run:after", "finish:before", "finish:after"])
-async def test_a_process_that_stalls_as_a_turn_gets_the_slot_has_it_again_when_it_wakes(
+async def test_process_stalled_as_a_turn_gets_the_slot_regains_it(
     home: Dsns, tmp_path: Path, holder: list[str], point: str
 ) -> None:
     child = Child(doomed, partial(slot_scenario, stall=f"{TURN}:{point}"), home, str(tmp_path), "", 0)

@@ -27,7 +27,7 @@ def test_there_are_forty_attempts() -> None:
 
 @pytest.mark.requirement("P3", "S0-13", "S0-14", "S0-15", "S0-22", "S4-34")
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.slug)
-async def test_what_a_model_was_talked_into_has_no_effect_that_nobody_allowed(scene: Scene, attempt: Attempt) -> None:
+async def test_injected_instructions_have_no_effect_without_approval(scene: Scene, attempt: Attempt) -> None:
     session = ids.new()
     folder = scene.folder(attempt)
     before = scene.files()

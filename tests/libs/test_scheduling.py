@@ -42,9 +42,7 @@ def test_a_line_loses_nothing_and_keeps_each_tenant_s_order(tenants: list[str]) 
 
 
 @given(st.lists(st.tuples(TENANTS, LANES)), st.integers(1, 4))
-def test_batches_have_one_of_a_lane_lose_nothing_and_keep_each_lane_s_order(
-    items: list[tuple[str, tuple[str, str]]], most: int
-) -> None:
+def test_batches_take_one_per_lane_and_keep_its_order(items: list[tuple[str, tuple[str, str]]], most: int) -> None:
     waiting: FairBatches[tuple[tuple[str, tuple[str, str]], int]] = FairBatches()
     for n, (tenant, lane) in enumerate(items):
         waiting.put(tenant, lane, ((tenant, lane), n))
@@ -58,7 +56,7 @@ def test_batches_have_one_of_a_lane_lose_nothing_and_keep_each_lane_s_order(
     assert len(waiting) == 0
 
 
-def test_a_batch_has_a_share_of_every_tenant_and_the_next_begins_with_who_was_left_out() -> None:
+def test_batch_shares_among_tenants_and_the_next_begins_after_it() -> None:
     waiting: FairBatches[str] = FairBatches()
     for n in range(200):
         waiting.put("a", ("g", str(n)), "a")
@@ -68,7 +66,7 @@ def test_a_batch_has_a_share_of_every_tenant_and_the_next_begins_with_who_was_le
     assert waiting.take(4) == ["d", "e", "f", "a"]
 
 
-async def test_a_gate_lets_another_tenant_in_before_the_rest_of_the_first() -> None:
+async def test_gate_admits_another_tenant_before_more_of_the_first() -> None:
     gate, inside, leave = FairSemaphore(2, each=1), list[str](), asyncio.Event()
 
     async def visit(tenant: str) -> None:

@@ -187,7 +187,7 @@ async def test_slow_clients_keep_nobody_out(start: bytes) -> None:
             assert answer.startswith(b"HTTP/1.1 200 ")
 
 
-async def test_with_all_connections_at_work_a_new_one_is_sent_away() -> None:
+async def test_new_connection_is_refused_while_all_are_busy() -> None:
     async with served(Bounds(), most=1) as connect:
         _, writer = await connect()
         writer.write(GET.replace(b"/", b"/waiting", 1))

@@ -33,7 +33,7 @@ async def busy(home: Dsns, place: Path, slow: Slow) -> AsyncIterator[Backlog]:
 
 
 @pytest.mark.requirement("A17", "S3-58")
-async def test_a_turn_behind_hundreds_of_another_tenant_ends_before_any_of_them(home: Dsns, tmp_path: Path) -> None:
+async def test_turn_behind_hundreds_of_another_tenant_ends_before_them(home: Dsns, tmp_path: Path) -> None:
     slow = Slow()
     async with busy(home, tmp_path, slow) as backlog:
         await backlog.hog(MANY)
@@ -46,9 +46,7 @@ async def test_a_turn_behind_hundreds_of_another_tenant_ends_before_any_of_them(
         await backlog.until_ended(HOG, MANY, seconds=300)
 
 
-async def test_a_turn_behind_hundreds_of_messages_of_one_session_ends_before_its_first_turn(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_turn_behind_one_sessions_hundreds_of_messages_ends_first(home: Dsns, tmp_path: Path) -> None:
     slow = Slow()
     async with busy(home, tmp_path, slow) as backlog:
         await backlog.one_session(MANY)

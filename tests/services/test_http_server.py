@@ -23,7 +23,7 @@ from starlette.routing import Route
 from services import http_server
 
 
-def test_a_port_that_another_program_has_is_refused_with_the_variable_to_set() -> None:
+def test_occupied_port_is_refused_with_the_variable_to_set() -> None:
     with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(http_server.PortInUse, match=f"port {port} on 127.0.0.1 is in use: set SUMA_PORT"):

@@ -62,9 +62,7 @@ async def parked(at: RunningPlatform, event: str) -> None:
 
 
 @pytest.mark.requirement("A8", "A17")
-async def test_opa_away_leaves_the_turn_waiting_and_back_in_time_lets_it_go_on(
-    home: Dsns, tmp_path: Path, engine: Served
-) -> None:
+async def test_turn_waits_for_an_absent_opa_and_completes_later(home: Dsns, tmp_path: Path, engine: Served) -> None:
     async with (
         law.connected(engine.url) as policy,
         run_platform(home, tmp_path, model=scripted_model(MAKE), policy=policy) as at,
@@ -81,7 +79,7 @@ async def test_opa_away_leaves_the_turn_waiting_and_back_in_time_lets_it_go_on(
 
 
 @pytest.mark.requirement("A17", "A17b")
-async def test_a_bucket_away_in_the_middle_of_a_turn_is_waited_for(home: Dsns, tmp_path: Path, store: S3) -> None:
+async def test_turn_waits_for_an_absent_bucket(home: Dsns, tmp_path: Path, store: S3) -> None:
     account = bucket.Account(store.url, store.region, store.access_key, store.secret_key)
     async with (
         bucket.connected("suma", account, max_bytes=1 << 20) as objects,

@@ -25,9 +25,7 @@ def sources() -> dict[str, tuple[object, str]]:
     return {told.name: (told.value, told.source) for told in settings.explain(settings.everything())}
 
 
-def test_a_variable_goes_before_the_file_and_the_file_before_the_default(
-    bare: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variable_precedes_the_file_and_the_file_the_default(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bare.write_text("port: 8020\nlog: debug\n")
     monkeypatch.setenv("SUMA_PORT", "8030")
     told = sources()
@@ -64,9 +62,7 @@ def test_each_service_has_a_section_of_its_own(bare: Path, monkeypatch: pytest.M
         ("SUMA_GATEWAY__NO_SUCH_THING", "1"),
     ],
 )
-def test_a_wrong_value_is_refused_by_the_name_of_its_variable(
-    name: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_value_is_refused_by_its_variables_name(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(settings.BadSettings) as refused:
         settings.everything()
@@ -75,7 +71,7 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_variable(
 
 
 @pytest.mark.parametrize("text", ["port: [", "- a list", "port:\n  deep: 1"])
-def test_a_file_that_cannot_be_read_is_refused_in_one_line(bare: Path, text: str) -> None:
+def test_unreadable_file_is_refused_in_one_line(bare: Path, text: str) -> None:
     bare.write_text(text)
     with pytest.raises(settings.BadSettings) as refused:
         settings.everything()
@@ -100,7 +96,7 @@ def test_every_setting_is_described() -> None:
     assert undescribed == []
 
 
-def test_a_variable_that_is_no_setting_is_named_with_the_one_that_may_be_meant() -> None:
+def test_unknown_variable_is_reported_with_the_closest_setting() -> None:
     environment = {"SUMA_PROT": "1", "SUMA_PORT": "1", "SUMA_URL": "x", "SUMA_GATEWAY__PAGE": "1", "HOME": "/"}
     assert settings.unknown(environment) == ["SUMA_PROT (did you mean SUMA_PORT?)"]
 
@@ -155,7 +151,7 @@ def test_the_secrets_of_servers_are_hidden_too(monkeypatch: pytest.MonkeyPatch) 
     assert "hush" not in str(sources())
 
 
-def test_a_models_key_is_not_kept_in_the_file_of_settings(bare: Path) -> None:
+def test_file_of_settings_with_a_models_key_is_refused(bare: Path) -> None:
     bare.write_text("model_key: sk-hush\n")
     with pytest.raises(settings.BadSettings, match="use model_key_file") as refused:
         settings.process()

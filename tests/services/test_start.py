@@ -27,7 +27,7 @@ def test_the_dead_are_remembered_until_what_they_held_is_free(tmp_path: Path) ->
 
 
 @pytest.mark.requirement("A17")
-async def test_a_start_whose_server_goes_away_ends_instead_of_waiting_for_it() -> None:
+async def test_start_ends_when_its_server_ends() -> None:
     gone = asyncio.Event()
     grounds = Servers(Dsns("", "", ""), "", {"PostgreSQL": _when(gone), "Redis": _when(asyncio.Event())})
     starting = asyncio.Event()
@@ -40,7 +40,7 @@ async def test_a_start_whose_server_goes_away_ends_instead_of_waiting_for_it() -
         await unless_a_server_ends(start(), grounds)
 
 
-async def test_what_a_part_that_fails_says_is_what_ends_the_process() -> None:
+async def test_error_of_a_failed_part_ends_the_process() -> None:
     failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     failed.set_exception(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):

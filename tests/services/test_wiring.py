@@ -90,7 +90,7 @@ def test_a_start_does_not_load_what_it_does_not_use(whole: set[str], module: str
     assert module not in whole
 
 
-def test_a_start_does_not_load_the_graph_library_before_a_tree_is_opened(whole: set[str]) -> None:
+def test_start_does_not_load_the_graph_library(whole: set[str]) -> None:
     assert "networkx" not in whole
 
 
@@ -100,7 +100,7 @@ def test_one_service_alone_loads_none_of_the_others(modules: dict[str, set[str]]
     assert not modules["alone"] & others
 
 
-def test_who_does_not_think_needs_no_key_and_loads_no_model(modules: dict[str, set[str]]) -> None:
+def test_service_without_a_model_needs_no_key_and_loads_none(modules: dict[str, set[str]]) -> None:
     assert not {"pydantic_ai", "libs.models.offline"} & modules["model elsewhere"]
     assert "services.gateway.surfaces.openai.chat" not in modules["model elsewhere"]
 
@@ -110,7 +110,7 @@ def test_the_vendor_that_is_chosen_is_loaded_alone(modules: dict[str, set[str]])
     assert "anthropic" not in modules["vendor"]
 
 
-def test_an_engine_and_a_store_that_were_not_chosen_are_not_loaded_either(modules: dict[str, set[str]]) -> None:
+def test_engine_and_store_that_were_not_chosen_are_not_loaded(modules: dict[str, set[str]]) -> None:
     assert {"libs.policy.opa", "libs.objects.s3"} <= modules["opa and s3"]
     assert not modules["opa and s3"] & {"regopy", "libs.policy.rego", "libs.objects.filesystem"}
 

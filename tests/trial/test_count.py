@@ -51,7 +51,7 @@ def test_too_few_hits_are_told() -> None:
     assert missing_hits({"a": Figures(turns=1000, hits=299)}) == ["all: 299 of 1000"]
 
 
-def test_a_seed_draws_the_same_again_and_more_turns_do_not_change_it() -> None:
+def test_equal_seeds_draw_the_same_beginning() -> None:
     assert draw(7, 40, ("a", "b")) == draw(7, 80, ("a", "b"))[:40]
     assert draw(7, 40, ("a", "b")) != draw(8, 40, ("a", "b"))
 

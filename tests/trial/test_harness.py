@@ -74,7 +74,7 @@ async def test_a_turn_that_never_ends_is_lost(tried: Try) -> None:
 
 
 @pytest.mark.parametrize("window", [Window.BEFORE, Window.DURING, Window.HELD])
-async def test_a_kill_aimed_between_intent_and_outcome_meets_the_turn_there(tried: Try, window: Window) -> None:
+async def test_kill_aimed_between_intent_and_outcome_hits_the_turn(tried: Try, window: Window) -> None:
     turns = [doomed("t1", "keyed", window)]
     result = await tried(turns)
     assert (result.aimed, result.met) == ({window: 1}, {window: 1})

@@ -47,13 +47,13 @@ def test_one_effect_for_each_turn_is_no_problem() -> None:
 
 
 @pytest.mark.requirement("A17a")
-def test_a_duplicate_fails_the_trial_and_its_turn_is_written_down() -> None:
+def test_duplicate_fails_the_trial_and_its_turn_is_recorded() -> None:
     failed = told(found={**ONCE, "t1": Found(2, 2)})
     assert failed.problems == ["idempotent: duplicates 1"]
     assert [(fault["turn"], fault["hits"], fault["words"]) for fault in failed.faults] == [("t1", 1, "completed")]
 
 
-def test_nobody_may_have_to_be_asked_but_about_what_happens_at_most_once() -> None:
+def test_unknown_effects_other_than_at_most_once_fail_the_trial() -> None:
     assert told(unknown="t1").problems == ["idempotent: 1 unknown"]
 
 

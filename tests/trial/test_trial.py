@@ -35,7 +35,7 @@ async def tried(server: Postgres, tmp_path: Path) -> AsyncIterator[Try]:
 
 
 @pytest.mark.requirement("A17a", "A10")
-async def test_killed_before_and_after_its_effect_a_turn_of_each_class_has_it_once(tried: Try) -> None:
+async def test_kill_around_an_effect_leaves_one_of_each_class(tried: Try) -> None:
     told = await tried(EACH, at_once=1)
     assert told.problems == [], told.document()
     met = {effect: (each.hits, each.exposed) for effect, each in told.figures.items()}

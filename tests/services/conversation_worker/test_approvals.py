@@ -70,9 +70,7 @@ async def test_nobody_is_asked_to_agree_to_nothing(home: Dsns, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("hitl", [Hitl.BYPASS, Hitl.KEY])
-async def test_a_question_says_how_much_more_its_choice_would_find_in_subfolders(
-    home: Dsns, tmp_path: Path, hitl: Hitl
-) -> None:
+async def test_question_counts_further_matches_in_subfolders(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TIDY)) as at:
         folder = at.folder("a.tmp", "deep/b.tmp", "deep/er/c.tmp")
         await at.say("delete the tmp files", session="s", root=folder, hitl=hitl)
@@ -81,9 +79,7 @@ async def test_a_question_says_how_much_more_its_choice_would_find_in_subfolders
 
 
 @pytest.mark.parametrize("hitl", [Hitl.BYPASS, Hitl.KEY])
-async def test_a_question_shows_what_files_say_that_are_chosen_by_it_and_what_says_otherwise(
-    home: Dsns, tmp_path: Path, hitl: Hitl
-) -> None:
+async def test_question_quotes_the_matching_and_the_denying_lines(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(SETTLE)) as at:
         folder = at.folder("a.txt", "b.txt", "c.txt")
         for name, text in {"a.txt": "one\nPAID in May", "b.txt": "Not paid yet", "c.txt": "two"}.items():
@@ -95,7 +91,7 @@ async def test_a_question_shows_what_files_say_that_are_chosen_by_it_and_what_sa
             assert [*asked.items] == [{"id": "a.txt", "change": "deleted", "says": "PAID in May"}]
 
 
-async def test_a_turn_that_found_all_of_it_in_subfolders_says_so_with_its_end(home: Dsns, tmp_path: Path) -> None:
+async def test_end_of_a_turn_reports_matches_only_in_subfolders(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TIDY)) as at:
         turn = await at.say("delete the tmp files", session="s", root=at.folder("a.txt", "deep/b.tmp"))
         ended = await at.ended(turn, session="s")
@@ -103,7 +99,7 @@ async def test_a_turn_that_found_all_of_it_in_subfolders_says_so_with_its_end(ho
 
 
 @pytest.mark.parametrize("hitl", [Hitl.BYPASS, Hitl.KEY])
-async def test_the_next_turn_knows_that_a_person_has_refused_this_one(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
+async def test_next_turn_knows_that_a_person_refused_this_one(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TIDY, TIDY)) as at:
         turn = await at.say("delete the tmp files", session="s", root=at.folder("a.tmp"), hitl=hitl)
         await at.decide(await at.asked(session="s"), "deny", session="s")
@@ -127,9 +123,7 @@ async def test_nobody_is_asked_about_a_list_that_is_empty(home: Dsns, tmp_path: 
 
 
 @pytest.mark.requirement("A22a")
-async def test_a_question_about_a_new_archive_says_how_many_files_it_holds_and_of_what(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_question_about_a_new_archive_counts_its_files_by_kind(home: Dsns, tmp_path: Path) -> None:
     listed = ("manage-files.list", {"path": "2021"})
     whole = ("archive-files.pack", {"paths": ["2021", "d.txt"], "archive": "whole.zip"})
     some = ("archive-files.pack", {"paths": "$step(1).nodes", "archive": "some.zip"})
@@ -154,7 +148,7 @@ async def test_a_second_answer_changes_nothing(home: Dsns, tmp_path: Path) -> No
 
 
 @pytest.mark.requirement("A22a")
-async def test_an_answer_after_the_rules_have_changed_is_asked_for_again(home: Dsns, tmp_path: Path) -> None:
+async def test_answer_after_the_rules_changed_is_asked_for_again(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, asked = await asked_to_make(at)
         at.judge.renamed["tool.execute"] = "a stricter rule"
@@ -236,7 +230,7 @@ async def test_an_excluded_group_is_left_alone(home: Dsns, tmp_path: Path) -> No
         assert len(left) == 3
 
 
-async def test_an_exclusion_that_names_nothing_is_told_and_the_question_stays(home: Dsns, tmp_path: Path) -> None:
+async def test_exclusion_of_an_unknown_name_leaves_the_question_open(home: Dsns, tmp_path: Path) -> None:
     steps = plan(("manage-files.list", {"path": "."}), ("manage-files.delete", {"paths": "$step(1).nodes"}))
     async with run_platform(home, tmp_path, model=scripted_model(steps)) as at:
         turn = await at.say("delete", session="s", root=at.folder("a", "b"))
@@ -259,7 +253,7 @@ async def test_args_that_a_person_writes_must_fit_the_tool(home: Dsns, tmp_path:
 
 
 @pytest.mark.requirement("S4-21", "A27")
-async def test_a_stage_can_be_taken_back_while_a_person_is_asked(home: Dsns, tmp_path: Path) -> None:
+async def test_stage_can_be_undone_while_a_person_is_asked(home: Dsns, tmp_path: Path) -> None:
     steps = plan(
         MAKE,
         ("manage-files.rename", {"path": "n", "new_name": "$step(1).created"}),

@@ -39,7 +39,7 @@ TURN = [
 
 
 @pytest.mark.requirement("S3-11")
-async def test_a_turn_leaves_a_record_of_everything_it_was_allowed_and_did(home: Dsns, tmp_path: Path) -> None:
+async def test_turn_leaves_records_of_every_decision_and_action(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(PLAN)) as at:
         turn = await at.say("a private wish", session="s", root=at.folder("secret-name"))
         await at.finish(turn, session="s")

@@ -12,7 +12,7 @@ def test_a_thousand_files_are_told_by_name() -> None:
     assert event_sizes.facts({"paths": PATHS, "files": 1000}) == {"paths": PATHS, "files": 1000}
 
 
-def test_beside_a_long_message_so_many_are_not_told_at_all() -> None:
+def test_facts_beside_a_long_message_leave_out_long_lists() -> None:
     assert event_sizes.facts({"paths": PATHS, "files": 1000}, event_sizes.TEXT_MOST) == {"files": 1000}
     assert event_sizes.facts({"paths": PATHS[:300]}, event_sizes.TEXT_MOST) == {"paths": PATHS[:300]}
 

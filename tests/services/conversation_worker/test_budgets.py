@@ -34,7 +34,7 @@ async def ended(on: Scene, text: str = "list my files") -> TurnEnded:
     return await on.at.finish(await on.say(text), session="s")
 
 
-async def test_what_a_turn_has_used_is_spent_and_nothing_stays_reserved(home: Dsns, tmp_path: Path) -> None:
+async def test_usage_of_a_turn_is_spent_and_nothing_stays_reserved(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, MAKE, APPROVED, said("Made.")) as on:
         assert (await ended(on, "make a folder new")).state == "completed"
         account = await standing(on)
@@ -55,7 +55,7 @@ async def test_what_a_turn_has_used_is_spent_and_nothing_stays_reserved(home: Ds
         ("tenant", "cost", "TENANT_MAX_COST"),
     ],
 )
-async def test_a_call_that_might_overspend_is_not_made_and_the_turn_says_why(
+async def test_call_that_might_overspend_ends_the_turn_with_the_limit(
     home: Dsns, tmp_path: Path, account: str, unit: str, reason: str
 ) -> None:
     async with scene(home, tmp_path, LIST, limits=limited(account, **{unit: 1000})) as on:
@@ -75,9 +75,7 @@ async def test_a_change_whose_review_cannot_be_paid_is_not_made(home: Dsns, tmp_
         assert not (on.at.root / "work" / "new").exists()
 
 
-async def test_a_session_that_has_used_everything_begins_no_further_turn_and_another_session_does(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_session_that_used_its_budget_does_not_stop_another(home: Dsns, tmp_path: Path) -> None:
     dear, limits = said("Two.", usage=(90_000, 0)), limited("session", tokens=100_000)
     async with scene(home, tmp_path, LIST, dear, LIST, said("Two."), limits=limits) as on:
         assert (await ended(on)).state == "completed"
@@ -87,9 +85,7 @@ async def test_a_session_that_has_used_everything_begins_no_further_turn_and_ano
 
 
 @pytest.mark.requirement("A17c")
-async def test_sessions_at_once_use_no_more_than_their_tenant_may_and_each_turn_ends(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_concurrent_sessions_stay_within_the_budget_of_their_tenant(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, limits=limited("tenant", tokens=150_000)) as on:
         on.there.script = lambda asked: LIST if asked.form else said("Two.")
         root = on.at.folder("a.txt")
@@ -101,7 +97,7 @@ async def test_sessions_at_once_use_no_more_than_their_tenant_may_and_each_turn_
 
 
 @pytest.mark.requirement("A17c")
-async def test_while_a_call_is_under_way_nobody_else_is_given_its_room(home: Dsns, tmp_path: Path) -> None:
+async def test_budget_of_a_running_call_is_given_to_no_other(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, Turn(hangs=True), limits=limited("tenant", tokens=60_000)) as on:
         slow, root = await on.say(), on.at.folder("a.txt")
         await on.there.heard(1)
@@ -132,9 +128,7 @@ async def test_calls_that_the_vendor_refuses_cost_nothing(home: Dsns, tmp_path: 
 
 
 @pytest.mark.parametrize("broken", [Turn(hangs=True), said("There are tw", breaks=True), refused(504)])
-async def test_a_call_that_broke_off_may_have_been_paid_and_stays_reserved(
-    home: Dsns, tmp_path: Path, broken: Turn
-) -> None:
+async def test_call_that_broke_off_stays_reserved(home: Dsns, tmp_path: Path, broken: Turn) -> None:
     async with scene(home, tmp_path, LIST, broken, said("Two."), first=1.5) as on:
         assert (await ended(on)).state == "completed"
         account = await standing(on)
@@ -143,7 +137,7 @@ async def test_a_call_that_broke_off_may_have_been_paid_and_stays_reserved(
 
 
 @pytest.mark.requirement("A23")
-async def test_a_call_that_was_cancelled_stays_reserved_until_it_counts_as_spent(home: Dsns, tmp_path: Path) -> None:
+async def test_cancelled_call_stays_reserved_until_it_counts_as_spent(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, Turn(hangs=True)) as on:
         turn = await on.say()
         await on.there.heard(1)

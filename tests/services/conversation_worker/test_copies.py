@@ -45,9 +45,7 @@ class Mute(Scripted):
 
 
 @pytest.mark.requirement("A10", "A18")
-async def test_a_worker_that_was_away_takes_up_the_answer_of_a_turn_that_others_carried_on(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_returning_worker_takes_an_answer_of_a_turn_advanced_elsewhere(home: Dsns, tmp_path: Path) -> None:
     judge, clock = ControllablePolicy(await law()), MovedClock()
     async with build_platform(home, tmp_path, model=scripted_model(TIDY), policy=judge, clock=clock) as (
         platform,

@@ -27,7 +27,7 @@ async def dies(at: RunningPlatform) -> str:
 
 
 @pytest.mark.requirement("A14")
-async def test_a_dead_message_ends_its_turn_and_is_stale_when_it_is_replayed(home: Dsns, tmp_path: Path) -> None:
+async def test_dead_message_ends_its_turn_and_is_stale_when_replayed(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         at.judge.failing.add("conversation.send")
         turn = await at.say("hello", session="s")

@@ -41,7 +41,7 @@ async def written(at: RunningPlatform, where: Dsns, session: str) -> float:
 
 @pytest.mark.requirement("A17b")
 @pytest.mark.parametrize("rounds", [False, True], ids=["one plan", "rounds"])
-async def test_what_a_turn_stores_grows_with_its_calls_and_not_faster(home: Dsns, tmp_path: Path, rounds: bool) -> None:
+async def test_storage_of_a_turn_grows_no_faster_than_its_calls(home: Dsns, tmp_path: Path, rounds: bool) -> None:
     model = scripted_model(*looks(2, rounds=rounds), *looks(FEW, rounds=rounds), *looks(MANY, rounds=rounds))
     settings = {"conversation_worker": {"limits": {"rounds": 2 * MANY, "calls": MANY}}}
     async with run_platform(home, tmp_path, model=model, settings=settings) as at:

@@ -105,7 +105,7 @@ async def test_it_plans_acts_and_answers_word_by_word(home: Dsns, tmp_path: Path
 
 
 @pytest.mark.requirement("S0-16")
-async def test_a_change_is_judged_by_the_model_before_it_is_made(home: Dsns, tmp_path: Path) -> None:
+async def test_change_is_judged_by_the_model_before_it_happens(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, MAKE, APPROVED, said("Made.")) as on:
         turn = await on.say("make a folder new")
         assert (await on.at.finish(turn, session="s")).state == "completed"
@@ -130,7 +130,7 @@ async def test_what_it_says_wrong_it_mends(home: Dsns, tmp_path: Path) -> None:
         assert on.forms == ["propose", "propose", "words"]
 
 
-async def test_a_model_that_only_talks_ends_the_turn_and_nothing_ran(home: Dsns, tmp_path: Path) -> None:
+async def test_model_that_only_talks_ends_the_turn_without_calls(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, *[said("Let me think about that.")] * 3) as on:
         ended = await on.at.ended(await on.say(), session="s")
         assert (ended.state, ended.reason) == ("failed", "MODEL_OUTPUT_INVALID")
@@ -146,7 +146,7 @@ async def test_a_busy_vendor_is_asked_again_when_it_said(home: Dsns, tmp_path: P
         assert (await on.at.ended(turn, session="s")).state == "completed"
 
 
-async def test_a_vendor_that_asks_for_half_a_minute_is_left_alone_for_it(home: Dsns, tmp_path: Path) -> None:
+async def test_vendor_that_asks_for_half_a_minute_gets_it(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, refused(429, retry_after="30"), LIST, said("Two.")) as on:
         await on.say()
         await on.there.heard(1)
@@ -155,9 +155,7 @@ async def test_a_vendor_that_asks_for_half_a_minute_is_left_alone_for_it(home: D
         assert (await on.answer()).text == "Two."
 
 
-async def test_health_says_that_a_model_is_away_and_wakes_its_circuit_when_it_is_back(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_health_reports_an_absent_model_and_closes_its_circuit_later(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, *[refused(500)] * 5) as on:
         on.there.listed = 503
         await on.say()
@@ -187,7 +185,7 @@ async def test_a_model_that_hangs_is_left_and_asked_again(home: Dsns, tmp_path: 
         assert on.there.left == 1
 
 
-async def test_an_answer_that_breaks_off_is_said_again_once_and_whole(home: Dsns, tmp_path: Path) -> None:
+async def test_answer_that_breaks_off_is_repeated_once_and_whole(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, LIST, said("There are tw", breaks=True), said("There ", "are two.")) as on:
         await on.say()
         assert (await on.answer()).text == "There are two."

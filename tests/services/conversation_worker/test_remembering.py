@@ -63,7 +63,7 @@ async def test_only_the_last_list_is_remembered(home: Dsns, tmp_path: Path) -> N
         assert (first.shown, "b.txt" in second.shown) == ((), True)
 
 
-async def test_a_turn_that_came_to_nothing_is_remembered_with_its_reason(home: Dsns, tmp_path: Path) -> None:
+async def test_failed_turn_is_remembered_with_its_reason(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(("no.such", {})), LOOK)) as at:
         (told,) = await left_by(at, "lost")
         assert told.reason == "OUT_OF_REPLIES"

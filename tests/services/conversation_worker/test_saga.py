@@ -18,7 +18,7 @@ LOOK = ("manage-files.get_metadata", {"path": "a.txt"})
 
 
 @pytest.mark.requirement("A27")
-async def test_what_builds_on_a_failed_step_is_skipped_and_the_rest_goes_on(home: Dsns, tmp_path: Path) -> None:
+async def test_dependents_of_a_failed_step_are_skipped_and_others_run(home: Dsns, tmp_path: Path) -> None:
     steps = plan(
         ("manage-files.get_metadata", {"path": "gone.txt"}),
         ("search-files.search", {"query": "x", "top_k": "$step(1).files"}),
@@ -67,7 +67,7 @@ async def test_message_and_answer_are_worth_remembering(home: Dsns, tmp_path: Pa
         assert [(e.kind, e.text) for e in kept] == [("message", "look"), ("answer", "done")]
 
 
-async def test_a_session_without_a_folder_is_told_how_to_give_one(home: Dsns, tmp_path: Path) -> None:
+async def test_answer_without_a_folder_names_the_option_for_one(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST))) as at:
         turn = await at.say("look", session="s")
         assert "--in DIR" in (await at.until(MessageCompleted, session="s")).text
@@ -97,7 +97,7 @@ async def test_the_same_message_again_is_not_another_turn(home: Dsns, tmp_path: 
         assert len(ends) == 2
 
 
-async def test_a_round_that_is_not_complete_is_thought_on_with_what_it_showed(home: Dsns, tmp_path: Path) -> None:
+async def test_incomplete_round_is_followed_by_one_with_its_observations(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, complete=False), plan(LOOK))) as at:
         await at.finish(await at.say("look", session="s", root=at.folder("a.txt")), session="s")
         asked = [e for e in await at.logged("s") if isinstance(e, PlanRequested)]

@@ -62,9 +62,7 @@ async def test_policy_silent_for_a_minute_is_a_no(home: Dsns, tmp_path: Path, ac
 
 
 @pytest.mark.requirement("A8")
-async def test_an_answer_that_policy_cannot_weigh_does_not_count_and_the_question_stays(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_answer_that_policy_cannot_decide_leaves_the_question_open(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn = await at.say("make", session="s", root=at.folder())
         step = await at.asked(session="s")

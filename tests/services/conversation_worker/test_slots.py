@@ -24,7 +24,7 @@ class Clock:
         return self.now
 
 
-def test_a_tenant_has_its_share_and_another_a_place_even_when_all_is_full() -> None:
+def test_full_slots_leave_a_place_for_another_tenant() -> None:
     slots = Slots(2, 2)
     for session in "xy":
         slots.work(("a", session))
@@ -39,7 +39,7 @@ def test_a_tenant_has_its_share_and_another_a_place_even_when_all_is_full() -> N
     assert slots.free("a")
 
 
-def test_a_slot_that_was_given_is_taken_at_once_before_anything_commits() -> None:
+def test_admitted_turn_takes_its_slot_before_its_commit() -> None:
     slots = Slots(1, 1)
     assert slots.admit(("a", "x"))
     assert not slots.admit(("a", "y"))
@@ -58,7 +58,7 @@ class Truth(list[Key]):
         return [key for key in keys if key in self]
 
 
-async def test_a_turn_that_ended_elsewhere_keeps_its_slot_only_until_someone_looks() -> None:
+async def test_turn_that_ended_elsewhere_keeps_its_slot_until_a_look() -> None:
     clock, truth = Clock(), Truth([("a", "y")])
     slots = Slots(2, 2, now=clock)
     for session in "xy":
@@ -71,7 +71,7 @@ async def test_a_turn_that_ended_elsewhere_keeps_its_slot_only_until_someone_loo
     assert not slots.free("a")
 
 
-async def test_what_was_heard_of_a_moment_ago_needs_no_look_and_many_look_once() -> None:
+async def test_recent_turns_need_no_look_and_many_looks_become_one() -> None:
     clock, truth = Clock(), Truth()
     slots = Slots(1, 1, now=clock)
     clock.now = LOOK_SECONDS
@@ -81,7 +81,7 @@ async def test_what_was_heard_of_a_moment_ago_needs_no_look_and_many_look_once()
     assert (slots.free("a"), truth.asked) == (False, 1)
 
 
-async def test_what_is_heard_while_someone_looks_counts_more_than_the_answer() -> None:
+async def test_change_during_a_look_outweighs_its_answer() -> None:
     clock = Clock()
     slots = Slots(1, 1, now=clock)
     slots.work(("a", "x"))
@@ -96,7 +96,7 @@ async def test_what_is_heard_while_someone_looks_counts_more_than_the_answer() -
     assert not slots.free("a")
 
 
-async def test_who_waits_gets_the_slot_that_becomes_free_and_holds_it() -> None:
+async def test_waiting_turn_gets_the_freed_slot_and_keeps_it() -> None:
     slots = Slots(1, 1)
     slots.work(("a", "x"))
     taking = [asyncio.ensure_future(slots.take(("a", session), Truth())) for session in "yz"]
@@ -120,7 +120,7 @@ async def ended(at: RunningPlatform, sessions: int) -> None:
 
 
 @pytest.mark.requirement("P1")
-async def test_turns_of_many_sessions_take_turns_in_one_slot_and_all_end(home: Dsns, tmp_path: Path) -> None:
+async def test_turns_of_many_sessions_all_end_with_one_slot(home: Dsns, tmp_path: Path) -> None:
     sessions = 6
     async with run_platform(
         home, tmp_path, model=scripted_model(*[READ] * sessions, answers=sessions), settings=ONE_SLOT
@@ -133,7 +133,7 @@ async def test_turns_of_many_sessions_take_turns_in_one_slot_and_all_end(home: D
     assert any(isinstance(event, TurnQueued) for each in told for event in each)
 
 
-async def test_a_turn_that_waits_for_a_person_leaves_its_slot_to_another(home: Dsns, tmp_path: Path) -> None:
+async def test_turn_that_awaits_a_person_leaves_its_slot(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(MAKE, READ), settings=ONE_SLOT) as at:
         asking = await at.say("make", session="s0", root=at.folder())
         question = await at.asked(session="s0")
@@ -143,7 +143,7 @@ async def test_a_turn_that_waits_for_a_person_leaves_its_slot_to_another(home: D
         await at.quiet()
 
 
-async def test_a_queued_turn_that_is_cancelled_never_begins_and_blocks_nothing(home: Dsns, tmp_path: Path) -> None:
+async def test_cancelled_queued_turn_never_begins_and_blocks_nothing(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(READ, READ, READ), settings=ONE_SLOT) as at:
         turns = [await at.say("look", session=f"s{n}", root=at.folder("a")) for n in range(3)]
         await at.cancel(turns[1], session="s1")
@@ -154,7 +154,7 @@ async def test_a_queued_turn_that_is_cancelled_never_begins_and_blocks_nothing(h
     assert (ends[1].state == "cancelled") or begun
 
 
-async def test_a_process_that_stops_with_turns_in_its_queue_loses_none(home: Dsns, tmp_path: Path) -> None:
+async def test_process_that_stops_with_queued_turns_loses_none(home: Dsns, tmp_path: Path) -> None:
     model = scripted_model(*[READ] * 8, answers=8)
     async with run_platform(home, tmp_path, model=model, settings=ONE_SLOT) as at:
         for n in range(4):

@@ -65,7 +65,7 @@ async def closed(platform: RunningPlatform, session: str) -> ApprovalClosed:
     return await platform.until(ApprovalClosed, session=session, where=lambda event: event.outcome != "approved")
 
 
-async def test_the_question_says_what_is_not_known_and_under_which_key(opened: Open, there: World) -> None:
+async def test_question_names_the_unknown_effect_and_its_key(opened: Open, there: World) -> None:
     async with opened() as platform:
         _, question = await doubted(platform, "key")
         assert (await last(platform, "key")).state is StepState.UNKNOWN
@@ -74,7 +74,7 @@ async def test_the_question_says_what_is_not_known_and_under_which_key(opened: O
     assert "nobody to ask" in question.detail
 
 
-async def test_it_happened_and_the_turn_goes_on_with_what_came_of_it(opened: Open) -> None:
+async def test_effect_that_happened_continues_the_turn_with_its_data(opened: Open) -> None:
     first, second = effect_tools.plan(Send.name, Near.name).steps
     linked = second.model_copy(update={"args": {"text": "x", "row": "$step(1).row"}, "depends_on": (1,)})
     async with opened(effect_tools.plan().model_copy(update={"steps": (first, linked)})) as platform:
@@ -84,7 +84,7 @@ async def test_it_happened_and_the_turn_goes_on_with_what_came_of_it(opened: Ope
         assert (await platform.steps("yes")) == {1: StepState.SUCCEEDED, 2: StepState.SUCCEEDED}
 
 
-async def test_it_did_not_happen_and_the_turn_goes_on_as_with_a_failed_step(opened: Open, there: World) -> None:
+async def test_effect_that_did_not_happen_counts_as_a_failed_step(opened: Open, there: World) -> None:
     async with opened(effect_tools.plan(Send.name, Near.name)) as platform:
         turn, question = await doubted(platform, "no")
         await platform.find_out(question, "did_not_happen", session="no")
@@ -93,7 +93,7 @@ async def test_it_did_not_happen_and_the_turn_goes_on_as_with_a_failed_step(open
     assert [verb for verb, _ in there.asked if verb == "run"] == ["run", "run"]  # the send, and the step behind it
 
 
-async def test_nothing_else_of_the_turn_starts_while_it_is_not_known(opened: Open) -> None:
+async def test_turn_starts_nothing_else_while_an_effect_is_unknown(opened: Open) -> None:
     async with opened(effect_tools.plan(Send.name, Near.name)) as platform:
         await doubted(platform, "held")
         await platform.say("and now?", session="held")
@@ -117,7 +117,7 @@ async def test_the_turn_waits_until_its_deadline_and_the_question_longer(opened:
         )
 
 
-async def test_an_answer_after_the_deadline_changes_the_step_and_not_the_turn_under_way(opened: Open) -> None:
+async def test_answer_after_the_deadline_changes_only_its_step(opened: Open) -> None:
     async with opened(effect_tools.plan(Send.name), effect_tools.plan(Send.name)) as platform:
         turn, question = await doubted(platform, "next")
         await platform.later(LATER)
@@ -212,7 +212,7 @@ async def abandoned(platform: RunningPlatform, session: str, gate: Gate) -> str:
 
 
 @pytest.mark.parametrize(("tool", "state"), [(Put.name, StepState.SUCCEEDED), (Send.name, StepState.UNKNOWN)])
-async def test_what_became_of_a_call_is_recorded_though_its_turn_is_over(
+async def test_late_result_of_a_call_is_recorded_after_its_turn(
     opened: Open, there: World, tool: str, state: StepState
 ) -> None:
     session = f"over-{tool}"

@@ -17,7 +17,7 @@ READ = plan(("manage-files.list", {"path": "."}))
 
 
 @pytest.mark.requirement("A17", "S3-58")
-async def test_without_the_memory_service_a_turn_goes_on_and_says_so(home: Dsns, tmp_path: Path) -> None:
+async def test_turn_without_the_memory_service_completes_and_reports_it(home: Dsns, tmp_path: Path) -> None:
     def away(request: httpx.Request) -> httpx.Response:
         return httpx.Response(503)
 
@@ -31,7 +31,7 @@ async def test_without_the_memory_service_a_turn_goes_on_and_says_so(home: Dsns,
     assert (told.turn_id, told.missing) == (turn, "memory")
 
 
-async def test_late_context_is_awaited_by_a_lease_and_asked_for_once(home: Dsns, tmp_path: Path) -> None:
+async def test_late_context_is_awaited_by_a_lease_and_requested_once(home: Dsns, tmp_path: Path) -> None:
     asked = 0
     async with run_platform(home, tmp_path, model=scripted_model(READ)) as at:
 

@@ -36,7 +36,7 @@ async def to_commit(at: RunningPlatform, session: str = "s") -> tuple[str, Appro
 
 
 @pytest.mark.requirement("A26")
-async def test_a_file_that_someone_changed_stops_the_commit_until_it_is_excluded(home: Dsns, tmp_path: Path) -> None:
+async def test_file_changed_by_others_stops_the_commit_until_excluded(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         turn, commit = await to_commit(at)
         (at.root / "work" / "a").write_text("by someone else")
@@ -51,7 +51,7 @@ async def test_a_file_that_someone_changed_stops_the_commit_until_it_is_excluded
 
 
 @pytest.mark.requirement("A26")
-async def test_a_rollback_stops_at_what_someone_changed_and_goes_on_without_it(home: Dsns, tmp_path: Path) -> None:
+async def test_rollback_stops_at_files_changed_by_others_until_excluded(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         turn, commit = await to_commit(at)
         await at.decide(commit, session="s")
@@ -86,7 +86,7 @@ async def test_a_cancelled_turn_leaves_no_stage_behind(home: Dsns, tmp_path: Pat
         await at.quiet()
 
 
-async def test_a_stage_that_could_not_be_dropped_does_not_count_for_the_next_turn(home: Dsns, tmp_path: Path) -> None:
+async def test_stage_that_could_not_be_dropped_is_not_committed_later(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TWO, plan(rename("b", "C")))) as at:
         turn, _ = await to_commit(at)
         at.judge.silent.add("workspace.commit")
@@ -111,7 +111,7 @@ async def test_a_cancel_that_overtakes_its_message_still_counts(home: Dsns, tmp_
         assert (await at.ended(turn, session="s")).state == "cancelled"
 
 
-async def test_a_cancel_after_the_commit_began_says_what_became_of_it(home: Dsns, tmp_path: Path) -> None:
+async def test_cancel_after_the_commit_began_reports_the_result(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         turn, commit = await to_commit(at)
         await at.decide(commit, session="s")
@@ -126,7 +126,7 @@ async def test_a_cancel_after_the_commit_began_says_what_became_of_it(home: Dsns
 
 
 @pytest.mark.requirement("A29", "A26")
-async def test_two_sessions_in_one_folder_do_not_see_each_others_stage(home: Dsns, tmp_path: Path) -> None:
+async def test_sessions_in_one_folder_do_not_share_a_stage(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TWO, plan(rename("a", "Z")))) as at:
         first, one = await to_commit(at, "s1")
         second, other = await to_commit(at, "s2")
@@ -152,9 +152,7 @@ async def test_nothing_committed_is_nothing_to_roll_back(home: Dsns, tmp_path: P
 
 
 @pytest.mark.requirement("A23", "A25")
-async def test_a_cancel_in_the_middle_of_a_commit_waits_for_it_and_says_that_it_was_finished(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_cancel_during_a_commit_waits_and_reports_its_completion(home: Dsns, tmp_path: Path) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def halfway(point: str) -> None:

@@ -84,7 +84,7 @@ async def test_only_the_newest_attempt_settles_doubt(ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("state", "again"), [("happened", []), ("unknown", []), ("did_not_happen", [0]), ("undone", [0])]
 )
-async def test_what_has_an_end_is_meant_again_only_where_it_had_no_effect(
+async def test_closed_effect_is_intended_again_only_if_none_happened(
     ledger: Ledger, state: str, again: list[int]
 ) -> None:
     await ledger.intend(begun=2)

@@ -36,7 +36,7 @@ def _facts(path: Path) -> tuple[int, int, bytes]:
 
 
 @pytest.mark.requirement("S4-59", "A24")
-async def test_a_folder_is_moved_into_an_archive_and_rolled_back_bit_for_bit(home: Dsns, tmp_path: Path) -> None:
+async def test_folder_moved_into_an_archive_rolls_back_bit_for_bit(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, PACK))) as at:
         folder = grown(at)
         before = seen(folder)
@@ -52,9 +52,7 @@ async def test_a_folder_is_moved_into_an_archive_and_rolled_back_bit_for_bit(hom
 
 
 @pytest.mark.requirement("S4-59", "S4-25")
-async def test_a_stage_that_another_executor_opens_has_the_contents_that_were_staged(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_stage_opened_by_another_executor_has_the_staged_contents(home: Dsns, tmp_path: Path) -> None:
     every = {"tool_executor": {"rescan_seconds": 0, "workspaces_bytes_most": 0}}
     contents = ("archive-files.contents", {"path": "all.zip"})
     async with run_platform(
@@ -68,9 +66,7 @@ async def test_a_stage_that_another_executor_opens_has_the_contents_that_were_st
 
 
 @pytest.mark.requirement("S4-59")
-async def test_what_is_beyond_the_executor_s_bounds_fails_its_step_and_changes_nothing(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_archive_beyond_the_bounds_fails_its_step_and_changes_nothing(home: Dsns, tmp_path: Path) -> None:
     bound = {"tool_executor": {"archive_bytes_most": 1000}}
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, PACK)), settings=bound) as at:
         folder = grown(at)
@@ -83,7 +79,7 @@ async def test_what_is_beyond_the_executor_s_bounds_fails_its_step_and_changes_n
 
 
 @pytest.mark.requirement("S4-59", "S0-14")
-async def test_what_is_packed_away_is_told_as_a_delete_before_it_is_approved(home: Dsns, tmp_path: Path) -> None:
+async def test_question_shows_packed_files_as_deleted(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, PACK))) as at:
         await at.say("zip all", session="s", root=grown(at))
         asked = await at.asked(session="s")
@@ -93,7 +89,7 @@ async def test_what_is_packed_away_is_told_as_a_delete_before_it_is_approved(hom
 
 
 @pytest.mark.requirement("S4-59")
-async def test_a_batch_of_new_names_is_seen_in_the_diff_before_it_is_committed(home: Dsns, tmp_path: Path) -> None:
+async def test_batch_of_renames_is_in_the_diff_before_the_commit(home: Dsns, tmp_path: Path) -> None:
     rename = ("batch-rename.rename", {"paths": "$step(1).nodes", "prefix": "2024 "})
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, rename))) as at:
         folder = at.folder("a.txt", "b.txt")
@@ -110,7 +106,7 @@ async def test_a_batch_of_new_names_is_seen_in_the_diff_before_it_is_committed(h
 
 
 @pytest.mark.requirement("S4-59")
-async def test_a_report_of_a_hostile_file_is_a_failed_step_and_the_turn_goes_on(home: Dsns, tmp_path: Path) -> None:
+async def test_hostile_file_fails_its_step_and_the_turn_continues(home: Dsns, tmp_path: Path) -> None:
     bomb = ("parse-content.parse", {"path": "a.xml"})
     async with run_platform(home, tmp_path, model=scripted_model(plan(bomb, LIST))) as at:
         folder = at.folder()

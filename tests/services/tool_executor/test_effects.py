@@ -120,7 +120,7 @@ async def test_an_effect_that_was_interrupted_before_it_happened_happens(
 
 
 @pytest.mark.requirement("A17a")
-async def test_what_may_happen_once_at_most_is_not_tried_again_but_asked_about(opened: Open, there: World) -> None:
+async def test_at_most_once_effect_is_asked_about_instead_of_retried(opened: Open, there: World) -> None:
     there.trouble = Breaking("run:after", [DROPPED])
     async with opened(Send.name) as platform:
         await platform.say("go", session="once")
@@ -168,7 +168,7 @@ async def test_what_cannot_be_told_within_the_bound_is_unknown(
     assert [verb for verb, _ in there.asked] == ["run", point.split(":")[0], point.split(":")[0]]
 
 
-async def test_a_key_whose_every_answer_is_lost_is_unknown_and_not_failed(opened: Open, there: World) -> None:
+async def test_keyed_effect_whose_answers_are_lost_is_unknown_not_failed(opened: Open, there: World) -> None:
     there.trouble = Breaking("run:after", [DROPPED] * 3)
     async with opened(Put.name) as platform:
         await platform.say("go", session="silent")
@@ -226,7 +226,7 @@ async def test_an_effect_whose_process_keeps_dying_is_settled(
 
 
 @pytest.mark.requirement("A23")
-async def test_a_cancel_of_what_may_happen_once_at_most_leaves_a_question(opened: Open, there: World) -> None:
+async def test_cancel_of_an_at_most_once_effect_leaves_a_question(opened: Open, there: World) -> None:
     there.trouble = gate = Gate("run:after")
     async with opened(Send.name) as platform:
         turn = await platform.say("go", session="stop")
@@ -239,7 +239,7 @@ async def test_a_cancel_of_what_may_happen_once_at_most_leaves_a_question(opened
     assert (ended.state, "not known" in ended.detail) == ("cancelled", True)
 
 
-async def test_a_tool_that_leaves_nothing_and_stays_here_is_not_asked_about(opened: Open, there: World) -> None:
+async def test_local_tool_without_effects_is_not_asked_about(opened: Open, there: World) -> None:
     async with opened(Near.name) as platform:
         turn = await platform.say("go", session="near")
         assert (await platform.ended(turn, session="near")).state == "completed"
@@ -287,9 +287,7 @@ async def once_more(platform: RunningPlatform, session: str) -> ToolRequested:
 
 @pytest.mark.requirement("A12")
 @pytest.mark.parametrize("tool", ACTING)
-async def test_the_same_intent_is_the_same_effect_and_is_answered_from_the_record(
-    opened: Open, there: World, tool: str
-) -> None:
+async def test_same_intent_is_one_effect_answered_from_the_record(opened: Open, there: World, tool: str) -> None:
     async with opened(tool) as platform:
         await done(platform, f"same-{tool}")
         again = await once_more(platform, f"same-{tool}")
@@ -299,7 +297,7 @@ async def test_the_same_intent_is_the_same_effect_and_is_answered_from_the_recor
     assert len(await there.made(f"same-{tool}")) == 1
 
 
-async def test_the_same_intent_waits_for_the_one_that_is_under_way(opened: Open, there: World) -> None:
+async def test_same_intent_waits_for_the_running_one(opened: Open, there: World) -> None:
     there.trouble = gate = Gate("run:after")
     async with opened(Put.name) as platform:
         turn = await platform.say("go", session="both")
@@ -367,9 +365,7 @@ async def test_what_cannot_be_kept_does_not_undo_that_it_happened(
     assert (ended.state, kept.data.json_, kept.warnings, kept.summary) == ("completed", None, (UNKEPT,), "sent  ?")
 
 
-async def test_an_effect_that_takes_too_long_is_in_doubt_and_not_failed(
-    home: Dsns, tmp_path: Path, there: World
-) -> None:
+async def test_effect_that_takes_too_long_is_probed_and_not_failed(home: Dsns, tmp_path: Path, there: World) -> None:
     there.trouble = Gate("run:after")
     settings = {**QUICK, "conversation_worker": {"call_seconds": 0.3}}
     model = platform.scripted_model(effect_tools.plan(Note.name))

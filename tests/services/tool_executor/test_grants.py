@@ -45,7 +45,7 @@ async def test_an_altered_request_runs_nothing_and_is_recorded(home: Dsns, tmp_p
 
 
 @pytest.mark.requirement("A14a", "A29")
-async def test_a_grant_of_one_session_or_tenant_is_none_in_another(home: Dsns, tmp_path: Path) -> None:
+async def test_grant_of_a_session_or_tenant_is_invalid_in_another(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
         real = await granted(at)
         await at.publish(real.model_copy(update={"call_id": ids.new()}), session="other")
@@ -92,7 +92,7 @@ async def test_a_grant_that_has_expired_runs_nothing(home: Dsns, tmp_path: Path)
 
 
 @pytest.mark.requirement("A8", "A14a")
-async def test_a_call_about_which_policy_stays_silent_is_refused_by_the_executor(home: Dsns, tmp_path: Path) -> None:
+async def test_executor_refuses_a_call_that_policy_does_not_decide(home: Dsns, tmp_path: Path) -> None:
     """Only the executor asks about a drop."""
     async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
         turn = await at.say("make", session="s", root=at.folder(), hitl=Hitl.BYPASS)

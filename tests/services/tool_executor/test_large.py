@@ -19,7 +19,7 @@ FILES = 3000
 
 
 @pytest.mark.requirement("A17b", "S4-35")
-async def test_thousands_of_paths_go_through_approval_grant_and_commit_as_a_blob(home: Dsns, tmp_path: Path) -> None:
+async def test_thousands_of_paths_pass_approval_and_commit_as_a_blob(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(CLEAR)) as at:
         where = at.folder()
         for n in range(FILES):
@@ -38,7 +38,7 @@ async def test_thousands_of_paths_go_through_approval_grant_and_commit_as_a_blob
 
 @pytest.mark.requirement("A17b")
 @pytest.mark.parametrize(("files", "large"), [(3, False), (FILES, True)])
-async def test_a_result_that_became_a_blob_is_told_as_a_file_to_fetch(
+async def test_result_stored_as_a_blob_is_offered_as_a_file(
     home: Dsns, tmp_path: Path, files: int, large: bool
 ) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(("manage-files.list", {"path": "."})))) as at:

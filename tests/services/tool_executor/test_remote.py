@@ -379,7 +379,7 @@ async def test_a_server_that_answers_nonsense_harms_nothing(
     assert (await desk.tools())["send"]["state"] == "offered"
 
 
-async def test_a_name_that_leads_to_a_metadata_service_is_not_connected_to() -> None:
+async def test_name_of_a_metadata_service_is_not_connected_to() -> None:
     async with Outbound(RemoteServer(url="http://tools.internal/mcp", private=True)) as wire:
         for address in ("169.254.169.254", "[::ffff:169.254.169.254]", "[fd00:ec2::254]"):
             with pytest.raises(httpx2.ConnectError, match="metadata"):

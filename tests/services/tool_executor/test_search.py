@@ -24,9 +24,7 @@ async def found(at: RunningPlatform) -> ToolSucceeded:
 
 
 @pytest.mark.requirement("S4-22", "S4-23")
-async def test_a_file_that_is_only_staged_is_counted_as_stale_and_the_answer_says_so(
-    home: Dsns, tmp_path: Path
-) -> None:
+async def test_staged_file_is_counted_as_stale_with_a_warning(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(WRITE, SEARCH))) as at:
         (at.folder() / "old.txt").write_text("the harbour at night")
         told = await found(at)
@@ -44,7 +42,7 @@ async def test_an_index_that_is_up_to_date_warns_of_nothing(home: Dsns, tmp_path
 
 
 @pytest.mark.requirement("S4-22")
-async def test_words_inside_documents_are_found_and_shown_as_their_readers_see_them(home: Dsns, tmp_path: Path) -> None:
+async def test_words_inside_documents_are_found_and_excerpted_as_text(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
         (at.folder() / "plan.pdf").write_bytes(samples.pdf("Cranes", "The harbour opens in May"))
         (at.folder() / "letter.docx").write_bytes(samples.word("Meet me at the harbour", heading="Dear Ann"))
@@ -58,7 +56,7 @@ async def test_words_inside_documents_are_found_and_shown_as_their_readers_see_t
         }
 
 
-async def test_what_is_left_out_is_neither_found_nor_told_as_unread(home: Dsns, tmp_path: Path) -> None:
+async def test_excluded_files_are_neither_found_nor_counted_as_unread(home: Dsns, tmp_path: Path) -> None:
     without = ("search-files.search", {"query": "harbour", "top_k": 3, "path": ".", "exclude": ["old", "*.md"]})
     async with run_platform(home, tmp_path, model=scripted_model(plan(without))) as at:
         folder = at.folder("old/harbour.txt", "harbour.md")
@@ -69,7 +67,7 @@ async def test_what_is_left_out_is_neither_found_nor_told_as_unread(home: Dsns, 
         assert told.data.json_["unread"]["count"] == 0
 
 
-async def test_what_looks_like_words_in_a_binary_file_is_no_text(home: Dsns, tmp_path: Path) -> None:
+async def test_words_in_binary_files_are_not_found(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
         (at.folder() / "photo.jpg").write_bytes(b"\xff\xd8\xff harbour harbour")
         (at.folder() / "~$letter.docx").write_bytes(b"harbour")
@@ -79,7 +77,7 @@ async def test_what_looks_like_words_in_a_binary_file_is_no_text(home: Dsns, tmp
         assert told.data.json_["unread"]["count"] == 0
 
 
-async def test_documents_that_were_not_looked_into_are_told_with_the_reason(home: Dsns, tmp_path: Path) -> None:
+async def test_unread_documents_are_reported_with_the_reason(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
         (at.folder() / "secret.pdf").write_bytes(samples.locked(samples.pdf("harbour"), "secret"))
         (at.folder() / "broken.docx").write_bytes(samples.word("harbour")[:-30])
@@ -94,7 +92,7 @@ async def test_documents_that_were_not_looked_into_are_told_with_the_reason(home
 
 
 @pytest.mark.requirement("S4-22", "S4-23")
-async def test_of_the_files_that_are_asked_about_only_these_are_shown_and_counted(home: Dsns, tmp_path: Path) -> None:
+async def test_search_among_files_shows_and_counts_only_these(home: Dsns, tmp_path: Path) -> None:
     asked = (SEARCH[0], {**SEARCH[1], "among": ["*minutes*"]})
     async with run_platform(home, tmp_path, model=scripted_model(plan(asked))) as at:
         (at.folder() / "minutes may.txt").write_text("the harbour at night")
@@ -107,7 +105,7 @@ async def test_of_the_files_that_are_asked_about_only_these_are_shown_and_counte
 
 
 @pytest.mark.requirement("S4-22")
-async def test_where_those_that_are_asked_about_lack_a_word_the_others_are_shown(home: Dsns, tmp_path: Path) -> None:
+async def test_search_among_files_without_the_word_shows_the_others(home: Dsns, tmp_path: Path) -> None:
     asked = (SEARCH[0], {**SEARCH[1], "among": ["*minutes*"]})
     async with run_platform(home, tmp_path, model=scripted_model(plan(asked))) as at:
         (at.folder() / "minutes may.txt").write_text("the castle at night")
@@ -116,7 +114,7 @@ async def test_where_those_that_are_asked_about_lack_a_word_the_others_are_shown
 
 
 @pytest.mark.requirement("S4-23")
-async def test_files_beyond_the_bound_of_an_index_are_counted_as_stale(home: Dsns, tmp_path: Path) -> None:
+async def test_files_beyond_the_bound_of_the_index_are_stale(home: Dsns, tmp_path: Path) -> None:
     bounded = {"tool_executor": {"index_text_bytes_most": 10}}
     async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH)), settings=bounded) as at:
         for name in "abc":

@@ -77,7 +77,7 @@ async def approved(at: RunningPlatform, root: Path) -> None:
 
 
 @pytest.mark.requirement("S2-23")
-async def test_a_look_into_a_skill_brings_its_instructions_and_where_they_are_from(home: Dsns, tmp_path: Path) -> None:
+async def test_look_into_a_skill_returns_its_instructions_and_source(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", "letters", text="Write warmly.")
     async with run_platform(home, tmp_path, model=scripted_model(LOOK), catalogue=catalogue(tmp_path)) as at:
         shown = await looked(at, None)
@@ -88,7 +88,7 @@ async def test_a_look_into_a_skill_brings_its_instructions_and_where_they_are_fr
 
 
 @pytest.mark.requirement("S2-23")
-async def test_a_look_into_code_is_refused_for_want_of_a_sandbox(home: Dsns, tmp_path: Path) -> None:
+async def test_look_into_a_skill_with_code_is_refused(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", "letters", skill_dot_py="print(1)")
     async with run_platform(home, tmp_path, model=scripted_model(LOOK), catalogue=catalogue(tmp_path)) as at:
         shown = await looked(at, None)
@@ -110,7 +110,7 @@ async def test_a_folders_own_skill_is_off_until_it_is_approved(home: Dsns, tmp_p
 
 
 @pytest.mark.requirement("S2-24")
-async def test_a_folders_own_skill_hides_the_users_only_once_it_is_approved(home: Dsns, tmp_path: Path) -> None:
+async def test_skill_of_a_folder_hides_the_users_once_approved(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", "letters", text="From me.")
     async with run_platform(home, tmp_path, model=scripted_model(LOOK, LOOK), catalogue=catalogue(tmp_path)) as at:
         own(root := at.folder())
@@ -134,7 +134,7 @@ async def test_any_changed_byte_turns_it_off_again(home: Dsns, tmp_path: Path, f
         assert (row["state"], row["reason"]) == ("off", "changed since it was approved")
 
 
-async def test_planners_are_told_of_a_folders_own_skills_that_are_on(home: Dsns, tmp_path: Path) -> None:
+async def test_facts_for_planners_name_a_folders_approved_skills(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         own(root := at.folder(), about="Writes letters.")
         assert "skills" not in await asked(at, "sessions/s/facts", root=str(root))
@@ -150,7 +150,7 @@ async def test_an_approval_is_of_what_was_looked_at_alone(home: Dsns, tmp_path: 
             await told(at, "approval", root, digest="0" * 64)
 
 
-async def test_an_approval_counts_in_its_folder_and_until_it_is_revoked(home: Dsns, tmp_path: Path) -> None:
+async def test_approval_counts_in_its_folder_until_revoked(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         own(root := at.folder())
         own(other := at.folder(at="other"))
@@ -200,7 +200,7 @@ async def test_what_a_folder_may_not_bring_stays_off(
             await call(at.platform, EXECUTOR, "PUT", path, tenant=TENANT, json=body)
 
 
-async def test_a_folder_of_skills_that_is_a_link_is_not_followed(home: Dsns, tmp_path: Path) -> None:
+async def test_linked_folder_of_skills_is_not_followed(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         own(outside := tmp_path / "outside")
         (root := at.folder()).joinpath(".suma").symlink_to(outside / ".suma")
@@ -208,7 +208,7 @@ async def test_a_folder_of_skills_that_is_a_link_is_not_followed(home: Dsns, tmp
             await asked(at, "skills/letters", root=str(root))
 
 
-async def test_a_skill_whose_tool_calls_what_there_is_not_is_told_and_refused(home: Dsns, tmp_path: Path) -> None:
+async def test_skill_whose_tool_calls_an_unknown_primitive_is_refused(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", tools_dot_yaml=TOOL.replace("get_children", "make_coffee"))
     brew = plan(("demo.look", {"path": "."}))
     async with run_platform(home, tmp_path, model=scripted_model(brew), catalogue=catalogue(tmp_path)) as at:
@@ -219,7 +219,7 @@ async def test_a_skill_whose_tool_calls_what_there_is_not_is_told_and_refused(ho
 
 
 @pytest.mark.requirement("S4-17")
-async def test_an_approved_step_is_not_run_with_a_tool_that_has_changed_since(home: Dsns, tmp_path: Path) -> None:
+async def test_approved_step_does_not_run_with_a_changed_tool(home: Dsns, tmp_path: Path) -> None:
     make = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
     shelf = catalogue(tmp_path)
     async with run_platform(home, tmp_path, model=scripted_model(make), catalogue=shelf) as at:
@@ -231,7 +231,7 @@ async def test_an_approved_step_is_not_run_with_a_tool_that_has_changed_since(ho
         assert not [e for e in await at.logged("s") if isinstance(e, ToolRequested)]
 
 
-async def test_a_plan_made_with_a_tool_that_has_changed_meanwhile_is_made_anew(home: Dsns, tmp_path: Path) -> None:
+async def test_plan_with_a_tool_changed_meanwhile_is_made_again(home: Dsns, tmp_path: Path) -> None:
     shelf = catalogue(tmp_path)
     answers, approvals = [("done",)] * 3, ['{"approved": true}'] * 3
     model = Slow(shelf, plans=[PlanDraft(LIST)], resolutions=[LIST], reviews=approvals, answers=answers)
@@ -243,7 +243,7 @@ async def test_a_plan_made_with_a_tool_that_has_changed_meanwhile_is_made_anew(h
         assert sent.tool_digest == shelf.skills.tool("manage-files.list").digest
 
 
-async def test_an_executor_that_is_behind_waits_until_it_has_the_skill_too(home: Dsns, tmp_path: Path) -> None:
+async def test_executor_waits_until_it_has_the_skill_too(home: Dsns, tmp_path: Path) -> None:
     shelf = catalogue(tmp_path)
     later = _changed(shelf.skills, "manage-files")
     async with run_platform(home, tmp_path, model=scripted_model(LIST), catalogue=shelf) as at:
@@ -312,7 +312,7 @@ async def test_a_search_finds_the_skill_that_is_good_for_it(home: Dsns, tmp_path
 
 
 @pytest.mark.requirement("S4-59", "S2-24")
-async def test_a_search_shows_a_folders_own_skills_too_and_that_they_are_off(home: Dsns, tmp_path: Path) -> None:
+async def test_search_shows_a_folders_own_skills_as_off(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         own(root := at.folder(), about="Writes birthday letters to aunts.")
         found = (await asked(at, "skills", query="birthday letters to an aunt", root=str(root)))["skills"]

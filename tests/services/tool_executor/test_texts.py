@@ -40,7 +40,7 @@ def texts(stage: Stage, bounds: Bounds, *, memory: Remembered | None = None, ten
 NAMES = ("a.docx", "b.docx", "c.docx")
 
 
-def test_a_content_is_read_once_for_a_tenant_and_again_for_another(stage: Stage) -> None:
+def test_content_is_read_once_for_each_tenant(stage: Stage) -> None:
     memory = Remembered()
     one = replace(AMPLE, documents=1)
     assert dict(texts(stage, one, memory=memory).of(NAMES[:2])) == {"a.docx": "one", "b.docx": "one"}
@@ -59,7 +59,7 @@ def test_a_content_is_read_once_for_a_tenant_and_again_for_another(stage: Stage)
         ({"document_bytes": 1500}, SkipReason.TOO_LARGE),
     ],
 )
-def test_smaller_documents_come_first_and_what_is_beyond_a_bound_is_told(
+def test_smaller_documents_come_first_and_the_rest_is_reported(
     stage: Stage, bound: dict[str, Any], why: SkipReason
 ) -> None:
     reading = texts(stage, replace(AMPLE, **bound))
@@ -67,7 +67,7 @@ def test_smaller_documents_come_first_and_what_is_beyond_a_bound_is_told(
     assert reading.unread == {"c.docx": why}
 
 
-def test_a_long_document_is_read_as_far_as_a_long_text(stage: Stage) -> None:
+def test_long_document_is_read_to_the_bound_of_texts(stage: Stage) -> None:
     assert len(dict(texts(stage, AMPLE).of(NAMES))["c.docx"]) == AMPLE.text_bytes
 
 
@@ -87,7 +87,7 @@ def test_nothing_more_is_read_once_nobody_waits(stage: Stage) -> None:
         list(reading.of(NAMES))
 
 
-def test_a_text_that_is_named_like_a_document_is_read_as_a_text(stage: Stage, tmp_path: Path) -> None:
+def test_text_named_like_a_document_is_read_as_text(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "notes.docx").write_text("only words")
     (tmp_path / "Scan").write_bytes(samples.pdf("no ending"))
     again = Stage(Tree.scan(tmp_path))

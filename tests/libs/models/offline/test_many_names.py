@@ -44,7 +44,7 @@ async def test_word_that_no_name_has_is_not_counted(shown: Path) -> None:
     assert "“reports”" in did.said
 
 
-async def test_more_names_than_are_shown_are_asked_about_and_yes_does_it(unseen: Path) -> None:
+async def test_more_names_than_are_shown_need_a_yes(unseen: Path) -> None:
     session = Session(House.offline(), unseen)
     asked = await session.ask("move the invoices to Invoices")
     assert asked.outcome is Outcome.ASKS

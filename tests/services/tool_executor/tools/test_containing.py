@@ -45,7 +45,7 @@ def test_whole_words_choose_in_every_readable_form(bills: Desk, args: dict[str, 
     assert sorted(bills.listed(**args)) == names
 
 
-def test_what_denies_it_is_no_match_and_is_told_with_its_line(bills: Desk) -> None:
+def test_denying_line_is_no_match_and_is_reported(bills: Desk) -> None:
     found = bills.run("manage-files.list", path=".", containing="paid").data
     assert "Doyle.txt" not in found["nodes"]
     assert found["denied"] == {"Doyle.txt": "Not paid yet"}
@@ -70,13 +70,13 @@ def test_what_cannot_be_read_is_told_and_never_chosen(bills: Desk) -> None:
         assert found["unread"] == {"count": 1, "why": {"older_form": 1}, "paths": ["old.doc"]}
 
 
-def test_of_a_folder_it_tells_only_those_below_that_say_it(bills: Desk) -> None:
+def test_hint_about_subfolders_counts_only_files_that_match(bills: Desk) -> None:
     found = bills.run("manage-files.list", path=".", containing="paid", include=["*.txt"]).data
     assert found["deeper"] == {"count": 1, "folders": ["deep"]}
     assert "deeper" not in bills.run("manage-files.list", path=".", containing="valve").data
 
 
-def test_a_long_text_of_which_the_end_was_not_read_is_not_said_to_lack_it(desk: Desk) -> None:
+def test_text_read_in_part_neither_contains_nor_lacks_the_word(desk: Desk) -> None:
     desk.write("log.txt", "x" * (containing.BOUNDS.text_bytes + 10) + " paid")
     desk.scan()
     for choice in ("containing", "lacking"):
@@ -85,7 +85,7 @@ def test_a_long_text_of_which_the_end_was_not_read_is_not_said_to_lack_it(desk: 
         assert found["unread"]["why"] == {"too_large": 1}
 
 
-def test_more_files_than_can_be_looked_into_are_refused_and_not_cut(bills: Desk) -> None:
+def test_too_many_files_to_read_are_refused_and_not_cut(bills: Desk) -> None:
     with pytest.raises(TooMuch):
         bills.bounded(looked_into=3).listed(containing="paid")
 
@@ -110,7 +110,7 @@ def test_a_place_that_denies_it_says_the_opposite(wanted: str, text: str, denied
     assert found.denied is denied
 
 
-def test_accents_and_case_are_no_difference_and_parts_of_words_are() -> None:
+def test_match_ignores_accents_and_case_but_needs_whole_words() -> None:
     assert containing.mention_of("Müller", "Mrs MÜLLER rang") is not None
     assert containing.mention_of("cafe", "the Café at noon") is not None
     assert containing.mention_of("paid", "unpaid, prepaid") is None

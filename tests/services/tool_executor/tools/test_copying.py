@@ -56,9 +56,7 @@ def copied(desk: Desk, **args: object) -> list[str]:
         ({"source": "safe/a.txt", "target": "."}, ["a (2).txt"]),
     ],
 )
-def test_a_copy_comes_to_be_where_it_is_said_and_under_a_name_that_is_free(
-    shelf: Desk, args: dict[str, object], ends: list[str]
-) -> None:
+def test_copy_goes_to_its_target_under_a_free_name(shelf: Desk, args: dict[str, object], ends: list[str]) -> None:
     before = shelf.seen()
     assert copied(shelf, **args) == ends
     shelf.commit()
@@ -67,7 +65,7 @@ def test_a_copy_comes_to_be_where_it_is_said_and_under_a_name_that_is_free(
     assert {path: after[path][3] for path in before} == {path: facts[3] for path, facts in before.items()}
 
 
-def test_a_folder_is_copied_with_all_that_it_holds_and_a_link_as_the_same_link(shelf: Desk) -> None:
+def test_folder_is_copied_whole_and_a_link_stays_a_link(shelf: Desk) -> None:
     done = shelf.run("manage-files.copy", source="album", target="safe")
     assert (done.data["files"], done.data["folders"], done.data["bytes"]) == (3, 2, 10)
     assert done.summary == "Copied 3 files and 2 folders (10 B) to safe/album."
@@ -76,7 +74,7 @@ def test_a_folder_is_copied_with_all_that_it_holds_and_a_link_as_the_same_link(s
     assert os.readlink(shelf.root / "safe/album/link") == "p.jpg"
 
 
-def test_a_copy_is_a_creation_in_the_diff_and_says_what_it_is_of(shelf: Desk) -> None:
+def test_copy_is_a_creation_with_its_source_in_the_diff(shelf: Desk) -> None:
     shelf.run("manage-files.copy", source=["a.txt", "album"], target="box")
     diff = shelf.stage.diff()
     assert (diff.created, diff.changed, diff.moved, diff.deleted) == (7, 0, 0, 0)
@@ -89,7 +87,7 @@ def test_a_copy_is_a_creation_in_the_diff_and_says_what_it_is_of(shelf: Desk) ->
 
 
 @pytest.mark.requirement("A24", "S0-24")
-def test_rolled_back_the_copies_are_gone_and_the_originals_are_as_they_were_to_the_byte(shelf: Desk) -> None:
+def test_rollback_removes_copies_and_leaves_originals_byte_for_byte(shelf: Desk) -> None:
     before = shelf.seen()
     shelf.run("manage-files.copy", source=["a.txt", "album"], target="box")
     shelf.run("manage-files.copy", source="b.txt", new_name="c.txt")
@@ -107,13 +105,13 @@ def test_what_was_staged_before_is_copied_as_it_will_be(shelf: Desk) -> None:
     assert [(shelf.root / "box" / name).read_text() for name in ("fresh.txt", "b.txt")] == ["hello", "two"]
 
 
-def test_of_many_those_that_lie_in_the_folder_already_are_left_out(shelf: Desk) -> None:
+def test_copy_skips_files_that_are_in_the_folder_already(shelf: Desk) -> None:
     done = shelf.run("manage-files.copy", source=["safe/a.txt", "b.txt"], target="safe")
     assert [copy["to"] for copy in done.data["copied"]] == ["safe/b.txt"]
     assert done.warnings == ("safe/a.txt is in safe already and was left out.",)
 
 
-def test_what_a_listing_named_and_is_gone_is_left_out_and_one_that_a_person_named_is_an_error(shelf: Desk) -> None:
+def test_missing_source_among_several_is_skipped_and_alone_fails(shelf: Desk) -> None:
     assert copied(shelf, source=["gone.txt", "b.txt"], target="box") == ["box/b.txt"]
     with pytest.raises(NotFound):
         shelf.run("manage-files.copy", source=["gone.txt"], target="box")
@@ -149,16 +147,14 @@ def test_a_pipe_is_not_copied_and_the_error_names_it(shelf: Desk) -> None:
 
 
 @pytest.mark.parametrize(("limits", "said"), [({"copy_entries": 4}, "at most 4"), ({"copy_bytes": 9}, "9 B")])
-def test_more_than_one_call_may_copy_is_refused_before_anything_is_staged(
-    shelf: Desk, limits: dict[str, int], said: str
-) -> None:
+def test_copy_beyond_the_bounds_is_refused_before_staging(shelf: Desk, limits: dict[str, int], said: str) -> None:
     shelf.bounded(**limits)
     with pytest.raises(TooMuch, match=said):
         shelf.run("manage-files.copy", source="album")
     assert shelf.stage.version == 0
 
 
-def test_a_name_that_is_no_text_is_copied_as_it_is(desk: Desk) -> None:
+def test_name_that_is_not_utf8_is_copied_unchanged(desk: Desk) -> None:
     (desk.root / os.fsdecode(b"caf\xe9")).write_text("latin")
     desk.scan()
     assert copied(desk, source=["caf\\xe9"], target="box") == ["box/caf\\xe9"]

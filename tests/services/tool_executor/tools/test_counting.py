@@ -25,7 +25,7 @@ def shelf(desk: Desk) -> Desk:
     return desk
 
 
-def test_each_file_is_counted_in_its_own_unit_and_what_has_no_rows_is_told(shelf: Desk) -> None:
+def test_files_are_counted_in_their_units_and_others_reported(shelf: Desk) -> None:
     told = shelf.run(COUNT, paths=shelf.listed()).data
     assert {one["path"]: (one["rows"], one["unit"]) for one in told["counts"]} == {
         "takings.csv": (2, "row"),
@@ -36,12 +36,12 @@ def test_each_file_is_counted_in_its_own_unit_and_what_has_no_rows_is_told(shelf
     assert (told["files"], told["rows"], told["unread"]) == (4, 8, ["shop.png"])
 
 
-def test_what_is_too_large_to_read_whole_is_counted_in_part_and_says_so(shelf: Desk) -> None:
+def test_large_file_is_counted_in_part_and_marked_incomplete(shelf: Desk) -> None:
     told = shelf.bounded(read_bytes=10).run(COUNT, paths=["takings.csv", "prices.csv"]).data
     assert [one.get("complete", True) for one in told["counts"]] == [False, False]
 
 
-def test_a_folder_among_them_is_passed_over_and_a_lost_name_is_an_error(shelf: Desk) -> None:
+def test_folder_among_the_paths_is_skipped_and_missing_path_fails(shelf: Desk) -> None:
     assert shelf.run(COUNT, paths=["d", "takings.csv"]).data["rows"] == 2
     with pytest.raises(Rejected):
         shelf.run(COUNT, paths=["lost.csv"])

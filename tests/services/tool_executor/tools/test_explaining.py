@@ -61,7 +61,7 @@ def test_a_file_is_told_with_what_is_in_it(desk: Desk, name: str, content: bytes
     assert (told["size"], told["modified_at"]) == (len(content), "2024-05-31T10:00:00+00:00")
 
 
-def test_a_table_tells_its_columns_and_a_text_how_it_begins(desk: Desk) -> None:
+def test_explanation_names_columns_of_tables_and_beginnings_of_texts(desk: Desk) -> None:
     table = explain(desk, "a.csv", "x,y\n1,2\n")
     assert (table["holds"]["fields"], table["holds"]["rows"]) == (["x", "y"], 1)
     assert explain(desk, "a.txt", "\n  Dear all,\nhello")["holds"] == {
@@ -71,7 +71,7 @@ def test_a_table_tells_its_columns_and_a_text_how_it_begins(desk: Desk) -> None:
     }
 
 
-def test_a_document_tells_its_headings_its_length_and_how_it_begins(desk: Desk) -> None:
+def test_explanation_of_a_document_has_headings_length_and_beginning(desk: Desk) -> None:
     assert explain(desk, "a.docx", samples.word("Dear all,", heading="Plan"))["holds"] == {
         "format": "Word",
         "fields": ["Plan"],

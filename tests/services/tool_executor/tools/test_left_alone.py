@@ -49,7 +49,7 @@ def test_each_listing_says_what_it_left_alone(messy: Desk, tool: str) -> None:
     }
 
 
-def test_a_listing_of_one_folder_says_only_what_is_in_it(messy: Desk) -> None:
+def test_listing_of_a_folder_reports_only_its_own_exclusions(messy: Desk) -> None:
     alone = messy.run("manage-files.list", path="deep").data["left_alone"]
     assert alone == {"repositories": ["deep/lib"], "files": 3, "ignored": 0, "odd": []}
 
@@ -102,7 +102,7 @@ def test_empty_folders_are_those_without_anything_on_the_disk(desk: Desk) -> Non
     assert desk.listed(node_kind="directory", empty=True, recursive=True) == ["hollow"]
 
 
-def test_a_packed_folder_lacks_what_is_left_alone_and_says_so(messy: Desk) -> None:
+def test_packed_folder_leaves_out_repositories_and_reports_them(messy: Desk) -> None:
     done = messy.run("archive-files.pack", paths=["deep"], archive="deep.zip")
     messy.commit()
     with zipfile.ZipFile(messy.root / "deep.zip") as packed:

@@ -77,7 +77,7 @@ def test_a_list_by_size_tells_the_sizes(shelf: Desk) -> None:
     assert (told["nodes"], told["sizes"]) == (["large.bin", "new.log"], [5000, 100])
 
 
-def test_a_list_of_one_folder_tells_what_the_same_choice_would_find_below(shelf: Desk) -> None:
+def test_list_of_a_folder_counts_matches_in_subfolders(shelf: Desk) -> None:
     told = shelf.run("manage-files.list", path=".", include=["*.txt"]).data
     assert told["deeper"] == {"count": 1, "folders": ["deep/er"]}
     assert "deeper" not in shelf.run("manage-files.list", path=".").data
@@ -90,7 +90,7 @@ def test_a_list_of_folders_tells_of_folders_below(shelf: Desk) -> None:
     assert told["deeper"] == {"count": 1, "folders": ["deep/er"], "node_kind": "directory"}
 
 
-def test_a_list_that_found_nothing_tells_what_it_was_to_find_and_where(shelf: Desk) -> None:
+def test_empty_list_reports_its_criteria_and_folder(shelf: Desk) -> None:
     told = shelf.run("manage-files.list", path="deep", include=["*.pdf"], larger_than=5, order="largest").data
     assert told["sought"] == {"path": "deep", "include": ["*.pdf"], "larger_than": 5}
     assert "sought" not in shelf.run("manage-files.list", path=".").data
@@ -106,7 +106,7 @@ def test_a_report_counts_only_what_the_filters_select(shelf: Desk) -> None:
     assert told["oldest"]["path"] == "deep/er/old.txt"
 
 
-def test_a_report_of_some_names_them_and_counts_the_folders_that_hold_them(shelf: Desk) -> None:
+def test_filtered_report_names_files_and_counts_their_folders(shelf: Desk) -> None:
     told = shelf.run("analyze-directory.report", path=".", include=["old.txt"]).data
     assert (told["nodes"], told["directories"]) == (["deep/er/old.txt"], 1)
     assert "nodes" not in shelf.run("analyze-directory.report", path=".").data
@@ -126,7 +126,7 @@ def test_what_is_only_staged_counts_as_changed_now(shelf: Desk) -> None:
     assert "fresh.txt" not in shelf.listed(modified_before="2099-01-01")
 
 
-def test_what_a_listing_selected_is_what_a_change_after_it_gets(shelf: Desk) -> None:
+def test_delete_after_a_listing_removes_exactly_the_listed_files(shelf: Desk) -> None:
     old = shelf.listed(modified_before="2024-01-01", recursive=True)
     shelf.run("manage-files.delete", paths=old)
     shelf.commit()
@@ -138,7 +138,7 @@ def test_what_a_listing_selected_is_what_a_change_after_it_gets(shelf: Desk) -> 
     ]
 
 
-def test_a_folder_that_goes_takes_along_what_is_listed_below_it(desk: Desk) -> None:
+def test_deleted_folder_covers_the_listed_paths_below_it(desk: Desk) -> None:
     (desk.root / "a/b/c").mkdir(parents=True)
     desk.scan()
     folders = desk.listed(node_kind="directory", recursive=True)
@@ -156,9 +156,7 @@ def test_an_empty_folder_lists_nothing(desk: Desk) -> None:
 
 @pytest.mark.parametrize("source", [["a.pdf"], ["a.pdf", "b.pdf"]])
 @pytest.mark.parametrize("target", ["Docs/2024", "./Docs/2024/", "{root}/Docs/2024"])
-def test_a_folder_that_is_missing_is_made_by_a_move_of_one_file_or_many(
-    desk: Desk, source: list[str], target: str
-) -> None:
+def test_move_creates_its_missing_target_folder(desk: Desk, source: list[str], target: str) -> None:
     desk.files("a.pdf", "b.pdf").run("manage-files.move", source=source, target=target.format(root=desk.root))
     assert [node.path for node in desk.stage.get_children("Docs/2024")] == [f"Docs/2024/{name}" for name in source]
 

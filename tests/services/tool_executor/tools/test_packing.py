@@ -32,7 +32,7 @@ def photos(desk: Desk) -> Desk:
     return desk
 
 
-def test_an_archive_is_staged_beside_what_it_holds_and_appears_at_the_commit(photos: Desk) -> None:
+def test_archive_is_staged_and_appears_at_the_commit(photos: Desk) -> None:
     told = photos.run(PACK, paths=["Photos"]).data
     assert not (photos.root / "Photos.zip").exists()
     photos.commit()
@@ -46,7 +46,7 @@ def test_an_archive_is_staged_beside_what_it_holds_and_appears_at_the_commit(pho
     }
 
 
-def test_a_zip_keeps_names_times_and_modes_and_passes_the_test_of_unzip(photos: Desk) -> None:
+def test_zip_keeps_names_times_and_modes_and_passes_testzip(photos: Desk) -> None:
     photos.run(PACK, paths=["Photos"], archive="out/p.zip")
     photos.commit()
     with zipfile.ZipFile(photos.root / "out/p.zip") as packed:
@@ -77,7 +77,7 @@ def test_the_same_files_make_the_same_archive(photos: Desk, ending: str) -> None
     assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest()
 
 
-def test_moving_into_an_archive_is_one_version_and_is_undone_bit_for_bit(photos: Desk) -> None:
+def test_move_into_an_archive_is_one_version_and_reversible(photos: Desk) -> None:
     before = photos.seen()
     done = photos.run(PACK, paths=["Photos", "notes.txt"], archive="all", remove=True)
     assert (done.data["deleted"], photos.stage.version) == (["Photos", "notes.txt"], 1)
@@ -99,7 +99,7 @@ def test_what_was_unpacked_and_what_was_packed_are_the_same(photos: Desk) -> Non
     assert after.keys() == before.keys()
 
 
-def test_an_archive_that_was_just_made_does_not_go_with_the_folder_it_lies_in(photos: Desk) -> None:
+def test_folder_with_a_new_archive_cannot_be_deleted(photos: Desk) -> None:
     photos.run(PACK, paths=["Photos/raw/a.jpg", "Photos/Übersicht.txt"])
     with pytest.raises(CannotDelete, match=r"Photos/Archive\.zip was made just now"):
         photos.run("manage-files.delete", paths=["Photos"])
@@ -115,7 +115,7 @@ def test_the_staged_view_is_packed_not_the_disk(desk: Desk) -> None:
     assert found == {"entries": [{"path": "c.txt", "size": 5}], "files": 1, "bytes": 5}
 
 
-def test_names_in_the_archive_begin_below_what_all_have_in_common(photos: Desk) -> None:
+def test_names_in_the_archive_leave_out_the_common_folder(photos: Desk) -> None:
     photos.run(PACK, paths=["Photos/raw/a.jpg", "Photos/Übersicht.txt"])
     entries = photos.run("archive-files.contents", path="Photos/Archive.zip").data["entries"]
     assert [entry["path"] for entry in entries] == ["raw/a.jpg", "Übersicht.txt"]
@@ -124,7 +124,7 @@ def test_names_in_the_archive_begin_below_what_all_have_in_common(photos: Desk) 
 @pytest.mark.parametrize(
     ("asked", "made"), [("a", "a (2).zip"), ("a.zip", "a (2).zip"), ("b.v2", "b.v2.zip"), ("new/x.TGZ", "new/x.TGZ")]
 )
-def test_an_archive_gets_an_ending_and_a_name_that_is_free(desk: Desk, asked: str, made: str) -> None:
+def test_archive_gets_an_ending_and_a_free_name(desk: Desk, asked: str, made: str) -> None:
     desk.files("a.zip", "f.txt")
     assert desk.run(PACK, paths=["f.txt"], archive=asked).data["archive"] == made
 
@@ -132,11 +132,11 @@ def test_an_archive_gets_an_ending_and_a_name_that_is_free(desk: Desk, asked: st
 @pytest.mark.parametrize(
     ("paths", "made"), [(["v1.2"], "v1.2.zip"), (["v1.2/a.b.txt"], "v1.2/a.b.zip"), (["."], "Archive.zip")]
 )
-def test_an_archive_without_a_name_is_called_after_what_it_holds(desk: Desk, paths: list[str], made: str) -> None:
+def test_archive_without_a_name_is_named_after_its_contents(desk: Desk, paths: list[str], made: str) -> None:
     assert desk.files("v1.2/a.b.txt").run(PACK, paths=paths).data["archive"] == made
 
 
-def test_an_archive_may_be_said_by_its_folder_or_in_full(desk: Desk) -> None:
+def test_archive_may_be_named_by_folder_or_full_path(desk: Desk) -> None:
     desk.files("a.txt", "out/x")
     assert desk.run(PACK, paths=["a.txt"], archive="out").data["archive"] == "out/a.zip"
     with pytest.raises(CannotPack, match="would be deleted"):
@@ -155,7 +155,7 @@ def test_nothing_to_pack_is_said_and_makes_nothing(desk: Desk) -> None:
     assert desk.stage.version == 0
 
 
-def test_a_link_is_left_out_and_said_and_keeps_its_folder_from_being_removed(desk: Desk) -> None:
+def test_link_is_left_out_and_its_folder_cannot_be_removed(desk: Desk) -> None:
     desk.files("d/a.txt")
     (desk.root / "d/link").symlink_to("/etc/passwd")
     desk.scan()
@@ -178,7 +178,7 @@ def test_a_file_that_changed_since_the_scan_is_not_packed(desk: Desk) -> None:
         desk.run(PACK, paths=["a.txt"])
 
 
-def test_a_name_that_is_no_utf8_goes_into_a_tar_and_not_into_a_zip(desk: Desk) -> None:
+def test_name_that_is_not_utf8_needs_a_tar(desk: Desk) -> None:
     (desk.root / b"\xff.txt".decode("utf-8", "surrogateescape")).touch()
     desk.scan()
     with pytest.raises(CannotPack, match="not UTF-8"):
@@ -205,7 +205,7 @@ def test_a_call_that_nobody_waits_for_stops_and_stages_nothing(photos: Desk) -> 
     assert photos.stage.version == 0
 
 
-def test_the_content_of_an_archive_stays_on_the_shelf_and_goes_with_it(photos: Desk) -> None:
+def test_content_of_an_archive_leaves_the_cache_with_its_stage(photos: Desk) -> None:
     photos.run(PACK, paths=["Photos"])
     (blob,) = photos.stage.blobs_needed
     assert photos.stage.shelf.unsaved == {blob.sha256: blob}
@@ -222,7 +222,7 @@ def test_rolling_the_stage_back_leaves_the_folder_as_it_was(photos: Desk) -> Non
     assert photos.seen() == before
 
 
-def test_a_file_from_before_1980_gets_the_oldest_date_that_a_zip_can_tell(desk: Desk) -> None:
+def test_file_from_before_1980_gets_the_oldest_zip_date(desk: Desk) -> None:
     desk.write("old.txt", "x", at="1971-01-01T00:00")
     desk.scan()
     desk.run(PACK, paths=["old.txt"])

@@ -78,7 +78,7 @@ def test_a_form_has_its_fields_and_rows(
     assert (told["format"], told["fields"], told["rows"], told["complete"]) == (form, fields, rows, True)
 
 
-def test_rows_are_shown_as_they_are_and_a_row_that_is_too_long_loses_nothing(parse: Parse) -> None:
+def test_row_longer_than_its_header_loses_nothing(parse: Parse) -> None:
     told = parse("a.csv", "id,\n1,x,more\n").data
     assert told["head"] == [{"id": "1", "column 2": "x", "column 3": "more"}]
 
@@ -100,7 +100,7 @@ def test_a_mail_shows_its_words_and_names_what_is_attached(parse: Parse) -> None
         ("größe\n1".encode("latin-1"), "Latin-1 (guessed)"),
     ],
 )
-def test_text_is_read_in_its_encoding_and_a_guess_is_called_one(parse: Parse, raw: bytes, encoding: str) -> None:
+def test_text_is_read_in_its_encoding_and_guesses_are_marked(parse: Parse, raw: bytes, encoding: str) -> None:
     done = parse("a.csv", raw)
     assert (done.data["encoding"], done.data["fields"]) == (encoding, ["größe"])
     assert bool(done.warnings) is ("guessed" in encoding)
@@ -199,7 +199,7 @@ def test_a_document_is_read_and_counted_in_its_own_units(parse: Parse) -> None:
     assert parse("a.xlsx", samples.excel(["id"], [1])).data["head"] == [{"id": "1"}]
 
 
-def test_a_document_that_is_locked_damaged_or_too_large_is_refused(parse: Parse) -> None:
+def test_locked_damaged_or_large_document_is_refused(parse: Parse) -> None:
     for raw, why in ((samples.locked(samples.pdf("a"), "x"), "locked"), (b"%PDF-1.7", "damaged")):
         with pytest.raises(CannotParse, match=f"a.pdf cannot be read: it is {why}"):
             parse("a.pdf", raw)

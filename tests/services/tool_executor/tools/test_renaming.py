@@ -73,7 +73,7 @@ def test_a_name_by_each_rule(desk: Desk, name: str, rule: dict[str, Any], new: s
 
 
 @pytest.mark.parametrize("becomes", ["{number}", "{text} {month}"])
-def test_a_shape_that_gives_what_it_has_not_taken_renames_nothing(desk: Desk, becomes: str) -> None:
+def test_shape_with_an_unbound_result_renames_nothing(desk: Desk, becomes: str) -> None:
     desk.files("a b.txt")
     with pytest.raises(Rejected):
         desk.run(RENAME, paths=["a b.txt"], shape="a {text}", becomes=becomes)
@@ -86,7 +86,7 @@ def test_rules_are_applied_together_and_numbers_follow_the_listing(desk: Desk) -
     assert [entry["to"] for entry in told] == ["x-Trip 001.jpeg", "x-Trip 002.jpeg"]
 
 
-def test_names_passed_on_in_a_ring_and_a_row_are_one_batch(desk: Desk) -> None:
+def test_cycle_and_chain_of_renames_are_one_batch(desk: Desk) -> None:
     desk.files("p 001.txt", "p 002.txt", "p 003.txt", "last.txt")
     desk.run(RENAME, paths=["p 002.txt", "p 003.txt", "p 001.txt", "last.txt"], base="p")
     assert desk.stage.version == 1
@@ -146,7 +146,7 @@ def test_a_name_that_no_file_can_have_is_refused(desk: Desk, rule: dict[str, Any
     assert desk.stage.version == 0
 
 
-def test_folders_among_files_keep_their_names_and_the_answer_says_so(desk: Desk) -> None:
+def test_folders_among_files_keep_their_names_with_a_warning(desk: Desk) -> None:
     done = desk.files("a.txt", "Sub/b.txt").run(RENAME, paths=["a.txt", "Sub"], case="upper")
     assert [entry["to"] for entry in done.data["renamed"]] == ["A.txt"]
     assert done.warnings == ("1 folder in the list kept their names.",)
@@ -165,7 +165,7 @@ def test_a_name_that_is_no_utf8_keeps_its_bytes(desk: Desk) -> None:
     assert told == [{"from": "\\xff x.txt", "to": "\\xff_x.txt"}]
 
 
-def test_a_path_named_twice_is_renamed_once_and_what_is_gone_is_left_out(desk: Desk) -> None:
+def test_repeated_path_is_renamed_once_and_missing_one_skipped(desk: Desk) -> None:
     done = desk.files("a.txt").run(RENAME, paths=["a.txt", "./a.txt", "gone.txt"], prefix="x")
     assert done.data["files"] == 1
     assert done.warnings == ("gone.txt is no longer there and was left out.",)

@@ -27,7 +27,7 @@ def sort(at: Desk, by: str, **args: object) -> dict[str, str]:
     return {move["from"]: move["to"] for move in done.data["moved"]}
 
 
-def test_each_file_goes_into_the_folder_of_the_year_of_its_last_change_and_no_name_is_lost(album: Desk) -> None:
+def test_files_are_sorted_by_year_of_change_without_losing_names(album: Desk) -> None:
     assert sort(album, "year") == {
         "beach.jpg": "2024/beach.jpg",
         "letter.txt": "2025/letter.txt",
@@ -39,7 +39,7 @@ def test_months_sort_as_their_folders_do(album: Desk) -> None:
     assert set(sort(album, "month").values()) == {"2024-12/beach.jpg", "2025-01/letter.txt", "2025-01/snow.jpg"}
 
 
-def test_folders_of_years_come_to_be_in_the_folder_that_was_named(album: Desk) -> None:
+def test_folders_of_years_are_made_in_the_target(album: Desk) -> None:
     assert sort(album, "year", source=["old/ski.jpg"], target="old") == {"old/ski.jpg": "old/2024/ski.jpg"}
 
 
@@ -54,7 +54,7 @@ def test_sorting_twice_changes_nothing(album: Desk) -> None:
     assert album.run(SORT, source=album.listed(recursive=True, path="2024"), by="year").applied is None
 
 
-def test_sorted_files_keep_their_dates_and_go_back_byte_for_byte(album: Desk) -> None:
+def test_sorted_files_keep_dates_and_roll_back_byte_for_byte(album: Desk) -> None:
     before = album.seen()
     sort(album, "year")
     album.commit()
@@ -63,13 +63,13 @@ def test_sorted_files_keep_their_dates_and_go_back_byte_for_byte(album: Desk) ->
     assert album.seen() == before
 
 
-def test_what_was_made_just_now_has_no_date_and_is_left_and_told(album: Desk) -> None:
+def test_new_file_has_no_date_and_stays_with_a_warning(album: Desk) -> None:
     album.run("manage-files.create", path=".", name="new.txt", type="file", content="x")
     done = album.run(SORT, source=["new.txt"], by="year")
     assert (done.applied, done.warnings) == (None, ("new.txt has no date yet and was left where it is.",))
 
 
-def test_a_type_is_still_what_sorting_is_by_where_nothing_is_said(album: Desk) -> None:
+def test_sorting_is_by_type_by_default(album: Desk) -> None:
     done = album.run(SORT, source=["beach.jpg", "letter.txt"])
     assert [move["to"] for move in done.data["moved"]] == ["Images/beach.jpg", "Documents/letter.txt"]
 
@@ -83,7 +83,7 @@ def named(desk: Desk) -> Desk:
     return desk
 
 
-def test_the_year_that_a_name_says_counts_whenever_the_file_was_changed(named: Desk) -> None:
+def test_year_in_a_name_counts_instead_of_the_change(named: Desk) -> None:
     assert sort(named, "name_year") == {
         "14.02.2019.txt": "2019/14.02.2019.txt",
         "20230301.jpg": "2023/20230301.jpg",
@@ -92,7 +92,7 @@ def test_the_year_that_a_name_says_counts_whenever_the_file_was_changed(named: D
     }
 
 
-def test_the_month_that_a_name_says_counts_where_it_says_one(named: Desk) -> None:
+def test_month_in_a_name_counts_where_there_is_one(named: Desk) -> None:
     assert {*sort(named, "name_month").values()} == {
         "2019-02/14.02.2019.txt",
         "2023-02/scan 2023-02-14.jpg",
@@ -100,7 +100,7 @@ def test_the_month_that_a_name_says_counts_where_it_says_one(named: Desk) -> Non
     }
 
 
-def test_a_name_that_says_no_year_or_several_is_left_and_told(named: Desk) -> None:
+def test_name_without_a_single_year_stays_with_a_warning(named: Desk) -> None:
     assert named.run(SORT, source=named.listed(), by="name_year").warnings == (
         "from 2019 to 2020.txt has no single year in its name and was left where it is.",
         "notes 12345.md has no single year in its name and was left where it is.",

@@ -19,7 +19,7 @@ My aunt likes cake. The ships bring goods to the harbour, and the goods go on by
 Trains leave the harbour every hour. Nobody knows the name of the cat."""
 
 
-def test_a_summary_is_made_of_the_text_s_own_sentences_in_their_order(desk: Desk) -> None:
+def test_summary_consists_of_the_texts_sentences_in_their_order(desk: Desk) -> None:
     desk.write("story.txt", STORY)
     desk.scan()
     told = desk.run("summarize.summarize", paths=["story.txt"], sentences=2).data
@@ -29,7 +29,7 @@ def test_a_summary_is_made_of_the_text_s_own_sentences_in_their_order(desk: Desk
     assert (told["files"], told["summaries"][0]["words"]) == (1, len(re.findall(r"\w+", STORY)))
 
 
-def test_files_without_sentences_are_named_and_nothing_is_said_for_them(desk: Desk) -> None:
+def test_files_without_sentences_are_named_and_not_summarized(desk: Desk) -> None:
     desk.write("story.md", f"# A heading of some words\n\n{STORY}")
     desk.write("table.csv", "a,b\n1,2\n")
     desk.write("photo.jpg", b"\xff\xd8\xff\0\0")

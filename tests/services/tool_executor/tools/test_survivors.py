@@ -58,13 +58,13 @@ def test_age_and_shortness_are_as_they_are_said(desk: Desk) -> None:
     ]
 
 
-def test_what_is_spared_stays_and_all_others_of_its_group_may_go(desk: Desk) -> None:
+def test_spared_duplicates_stay_and_all_others_may_go(desk: Desk) -> None:
     twins(desk, "a.txt", "raw/a.txt", "raw/b.txt")
     (group,) = desk.run(SCAN, path=".", spare=["raw"]).data["groups"]
     assert (sorted(group["paths"]), group["remove"]) == (["a.txt", "raw/a.txt", "raw/b.txt"], ["a.txt"])
 
 
-def test_where_nothing_spared_is_among_them_one_stays_all_the_same(desk: Desk) -> None:
+def test_group_without_a_spared_file_keeps_one(desk: Desk) -> None:
     assert kept(twins(desk, "a.txt", "a (1).txt"), spare=["raw"]) == ["a.txt"]
 
 
@@ -72,7 +72,7 @@ def test_a_group_of_which_all_is_spared_is_none(desk: Desk) -> None:
     assert kept(twins(desk, "raw/a.txt", "raw/b.txt"), spare=["raw"]) == []
 
 
-def test_several_folders_are_compared_with_one_another_and_with_no_other(desk: Desk) -> None:
+def test_named_folders_are_compared_only_with_one_another(desk: Desk) -> None:
     twins(desk, "data/a.txt", "scratch/deep/a.txt", "old/a.txt")
     (group,) = desk.run(SCAN, path=".", folders=["data", "scratch"]).data["groups"]
     assert sorted(group["paths"]) == ["data/a.txt", "scratch/deep/a.txt"]

@@ -38,7 +38,7 @@ async def test_stream_begins_with_the_task_and_ends_with_it(agent: Agent, bindin
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
-async def test_stream_pauses_at_a_question_and_goes_on_with_the_answer(agent: Agent, binding: str) -> None:
+async def test_stream_pauses_at_a_question_and_continues_after_the_answer(agent: Agent, binding: str) -> None:
     async with agent.client(binding, streaming=True) as client:
         asked = await streamed(client, message("which one"))
         last = asked[-1].status_update
