@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import httpx
 
+from libs.clock import SystemClock
+from libs.database import Dsns
+from libs.models.offline import OfflineModel
 from tests.journeys.house import House
 from tests.journeys.test_start_and_stop import seen
+from tests.support.platform import categories
+from tests.support.stack import served
 
 WITHIN = 0.05
 """Seconds of one answer, beside what the machine's other work takes."""
 STALL = 1.0
 """Seconds that no answer takes, whatever else the machine does: half of what one plan may take."""
 MANY, DEEP = 100_000, 1_000
+LONG = "find duplicates and " * 98 + "delete the blurry ones"
+"""Almost as long as a request may be; its plan takes a second or more."""
+
+
+@dataclass
+class HeldClock:
+    """The planner's clock. Its first reading blocks the thread that plans until `released` is set."""
+
+    reached: threading.Event = field(default_factory=threading.Event)
+    released: threading.Event = field(default_factory=threading.Event)
+    in_time: bool = False
+
+    def now(self) -> datetime:
+        if not self.reached.is_set():
+            self.reached.set()
+            self.in_time = self.released.wait(60)
+        return SystemClock().now()
 
 
 def _fill(folder: Path) -> None:
@@ -67,3 +92,19 @@ async def test_health_is_answered_at_once_during_a_long_plan(live: House) -> Non
     assert len(busy) > 10
     assert busy[-1] < STALL, busy[-5:]
     assert _usual(busy) < WITHIN + quiet, (quiet, busy[-5:])
+
+
+async def test_other_requests_are_answered_during_a_long_plan(where: Dsns, tmp_path: Path) -> None:
+    clock = HeldClock()
+    model = OfflineModel(categories(), now=clock.now, seconds=60)
+    async with served(where, tmp_path, model=model) as stack, stack.api() as api:
+        slow, quick = stack.folder("slow"), stack.folder("quick", a_txt="a")
+        planned = asyncio.ensure_future(_asked(api, LONG, slow))
+        assert await asyncio.to_thread(clock.reached.wait, 60)
+        for _ in range(20):
+            assert (await api.get("/healthz")).status_code == 200
+        await _asked(api, "how many files are here?", quick)
+        clock.released.set()
+        while not planned.done():
+            assert (await api.get("/healthz")).status_code == 200
+        assert clock.in_time, "nothing was answered before the plan ended"

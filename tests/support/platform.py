@@ -88,10 +88,14 @@ def skills() -> Skills:
 
 
 @cache
+def categories() -> Categories:
+    return Categories.load(REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml")
+
+
+@cache
 def offline() -> OfflineModel:
     """One for all platforms, as a process has one for all sessions: it caches the skills that it has read."""
-    categories = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"
-    return OfflineModel(Categories.load(categories))
+    return OfflineModel(categories())
 
 
 @dataclass

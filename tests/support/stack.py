@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.identity.keys import mint
+from libs.models.ports import Model
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
@@ -24,7 +25,7 @@ from services.gateway.keys import ensure_local_key
 from services.gateway.service import watch
 from tests import infrastructure
 from tests.libs.cache.servers import running
-from tests.support.platform import SERVICES, ControllablePolicy, build_platform, law
+from tests.support.platform import SERVICES, ControllablePolicy, build_platform, law, offline
 
 NAMES = ("gateway", *SERVICES)
 
@@ -63,11 +64,17 @@ class Stack:
 
 
 @asynccontextmanager
-async def served(where: Dsns, folder: Path, *, settings: dict[str, Any] | None = None) -> AsyncIterator[Stack]:
-    """Run and serve the platform on this database, with the offline model and the real policy."""
+async def served(
+    where: Dsns, folder: Path, *, settings: dict[str, Any] | None = None, model: Model | None = None
+) -> AsyncIterator[Stack]:
+    """Run and serve the platform on this database, with the real policy and the offline model or another."""
     owner = mint("local", "owner", scopes=["*"])[0]
     chosen = {"gateway": {"local_key": owner, **(settings or {})}}
-    given: dict[str, Any] = {"settings": chosen, "policy": ControllablePolicy(await law())}
+    given: dict[str, Any] = {
+        "settings": chosen,
+        "policy": ControllablePolicy(await law()),
+        "model": model or offline(),
+    }
     with running() as redis:
         async with (
             connect(redis.url) as cache,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 
+from libs.workspace.errors import CommitConflict
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-59")
@@ -76,3 +78,15 @@ def test_named_folders_are_compared_only_with_one_another(desk: Desk) -> None:
     twins(desk, "data/a.txt", "scratch/deep/a.txt", "old/a.txt")
     (group,) = desk.run(SCAN, path=".", folders=["data", "scratch"]).data["groups"]
     assert sorted(group["paths"]) == ["data/a.txt", "scratch/deep/a.txt"]
+
+
+@pytest.mark.requirement("A26")
+def test_a_duplicate_stays_if_its_twin_changed_before_the_commit(desk: Desk) -> None:
+    twins(desk, "report.pdf", "report (1).pdf")
+    desk.run("remove-duplicates.remove", groups=desk.run(SCAN, path=".").data["groups"])
+    before = (desk.root / "report.pdf").stat()
+    desk.write("report.pdf", b"diff", at="2025-03-01T12:00")
+    os.utime(desk.root / "report.pdf", ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(CommitConflict, match="cannot be compared again"):
+        desk.commit()
+    assert (desk.root / "report (1).pdf").read_bytes() == b"same"
