@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from libs.runtime.doors import Door
+from libs.runtime.host_guard import HostGuard
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -42,4 +42,4 @@ def healthy(
 
     own = [Mount("/", app)] if app is not None else []
     routes = [Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", counted), *own]
-    return Starlette(routes=routes, middleware=[Middleware(Door, hosts=hosts)])
+    return Starlette(routes=routes, middleware=[Middleware(HostGuard, hosts=hosts)])

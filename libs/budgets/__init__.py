@@ -7,6 +7,7 @@ and the promise, `paying` says who pays for what is under way, `postgres` keeps 
 from libs.budgets.ports import (
     NOTHING,
     Account,
+    Accounts,
     Amount,
     Balance,
     Budgets,
@@ -14,13 +15,13 @@ from libs.budgets.ports import (
     OverBudget,
     Payer,
     Reservation,
-    Standing,
     Window,
 )
 
 __all__ = [
     "NOTHING",
     "Account",
+    "Accounts",
     "Amount",
     "Balance",
     "Budgets",
@@ -28,6 +29,5 @@ __all__ = [
     "OverBudget",
     "Payer",
     "Reservation",
-    "Standing",
     "Window",
 ]

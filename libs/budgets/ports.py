@@ -82,7 +82,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Accounts:
     """A tenant's account in the current window, and one session's where requested."""
 
     tenant: Account
@@ -126,7 +126,7 @@ class Budgets(Protocol):
         """
         ...
 
-    async def standing(self, tenant: str, session: str | None = None) -> Standing:
+    async def accounts(self, tenant: str, session: str | None = None) -> Accounts:
         """Return the accounts' state. Raises Unavailable."""
         ...
 

@@ -9,7 +9,7 @@ from typing import Any
 import aiosql
 
 from libs import ids
-from libs.budgets.ports import CODES, Account, Amount, Balance, Limits, OverBudget, Payer, Reservation, Standing
+from libs.budgets.ports import CODES, Account, Accounts, Amount, Balance, Limits, OverBudget, Payer, Reservation
 from libs.database import Connection, Database
 from libs.telemetry import metrics
 
@@ -56,12 +56,12 @@ class PostgresBudgets:
         async with self._database.connection(POOL) as connection:
             return await _settle(connection, reservation.payer.tenant, reservation.id, used)
 
-    async def standing(self, tenant: str, session: str | None = None) -> Standing:
+    async def accounts(self, tenant: str, session: str | None = None) -> Accounts:
         async with self._database.read(POOL, tenant) as connection:
-            rows = queries.standing(connection, tenant=tenant, session=session, span=self.limits.window)
+            rows = queries.accounts(connection, tenant=tenant, session=session, span=self.limits.window)
             found = {row["kind"]: row async for row in rows}
         of_session = _account(found["session"], self.limits.session) if "session" in found else None
-        return Standing(_account(found["tenant"], self.limits.tenant), of_session)
+        return Accounts(_account(found["tenant"], self.limits.tenant), of_session)
 
     async def trim(self) -> int:
         async with self._database.connection(POOL) as connection:

@@ -6,7 +6,7 @@ select * from budgets.reserve(:tenant, :session, :turn, :span, :id, :about, :tok
 -- Spend what it has used, once.
 select budgets.settle(:tenant, :id, :tokens, :cost);
 
--- name: standing(tenant, session, span)
+-- name: accounts(tenant, session, span)
 -- How the accounts of a tenant's window and of a session stand. One that was never used has no row but the window's end.
 with spell as (select * from budgets.spell(:span, bus.now()))
 select wanted.kind, wanted.until, a.tokens_spent, a.tokens_reserved, a.cost_spent, a.cost_reserved

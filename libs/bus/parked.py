@@ -45,7 +45,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ParkedCount:
     """The number of `parked` or `dead` events of a group and topic, and the oldest one's time."""
 
     group: str
@@ -105,9 +105,9 @@ class ParkedEvents:
         async with answering():
             return [Backlog(*row) for row in await pool.fetch(BACKLOG, list(groups))]
 
-    async def standing(self, tenant: str) -> Sequence[Standing]:
+    async def counts(self, tenant: str) -> Sequence[ParkedCount]:
         """Return how many of a tenant's events are parked or dead."""
         pool = await self._database.bus()
         async with answering():
             rows = await pool.fetch("select * from bus.standing($1)", tenant)
-        return [Standing(*row) for row in rows]
+        return [ParkedCount(*row) for row in rows]

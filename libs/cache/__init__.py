@@ -1,7 +1,7 @@
 """Fast storage that may be lost: everything here can be rebuilt, or is replaced by an event (DESIGN §2, §5)."""
 
 from libs.cache.ports import START, Board, Delta, Deltas, Entry, NoBoard, Notice, Stream
-from libs.cache.windows import Limit, LocalWindows, Standing, Windows
+from libs.cache.windows import Limit, LimitState, LocalWindows, Windows
 
 __all__ = [
     "START",
@@ -10,10 +10,10 @@ __all__ = [
     "Deltas",
     "Entry",
     "Limit",
+    "LimitState",
     "LocalWindows",
     "NoBoard",
     "Notice",
-    "Standing",
     "Stream",
     "Windows",
 ]

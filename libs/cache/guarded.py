@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from libs.cache.ports import Board, Delta, Deltas, Entry, Notice, Stream
-from libs.cache.windows import Limit, Standing, Windows
+from libs.cache.windows import Limit, LimitState, Windows
 from libs.resilience import GuardedCall
 
 SECONDS = 2.0
@@ -40,5 +40,5 @@ class GuardedWindows:
     def __init__(self, behind: Windows, guard: GuardedCall) -> None:
         self.behind, self._guard = behind, guard
 
-    async def admit(self, limits: Sequence[Limit]) -> Sequence[Standing]:
+    async def admit(self, limits: Sequence[Limit]) -> Sequence[LimitState]:
         return await self._guard.call(lambda: self.behind.admit(limits), seconds=SECONDS)

@@ -18,7 +18,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError, RedisError,
 from redis.typing import EncodableT, FieldT, KeyT, StreamIdT
 
 from libs.cache.ports import Delta, Entry, Notice, Stream
-from libs.cache.windows import Counted, Limit, Standing, standing
+from libs.cache.windows import Counted, Limit, LimitState, limit_state
 from libs.errors import Rejected, Unavailable
 
 _Found = Sequence[tuple[str, Sequence[tuple[str, Mapping[str, str]]]]]
@@ -150,13 +150,13 @@ class RedisWindows:
         self._timeout = timeout
         self._admit = redis.register_script(ADMIT)
 
-    async def admit(self, limits: Sequence[Limit]) -> Sequence[Standing]:
+    async def admit(self, limits: Sequence[Limit]) -> Sequence[LimitState]:
         keys = [_of_limit(limit) for limit in limits]
         arguments = [number for limit in limits for number in (limit.most, limit.seconds)]
         async with _bounded(self._timeout):
             reached, seen = cast("tuple[int, list[Any]]", await self._admit(keys, arguments))
         return [
-            standing(limit, Counted(int(current), int(previous), float(passed)), refused=place == reached)
+            limit_state(limit, Counted(int(current), int(previous), float(passed)), refused=place == reached)
             for place, (limit, (current, previous, passed, *_)) in enumerate(zip(limits, seen, strict=True), start=1)
         ]
 

@@ -32,7 +32,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LimitState:
     """A limit after a request, as the RateLimit headers show it (draft-ietf-httpapi-ratelimit-headers)."""
 
     limit: Limit
@@ -56,9 +56,9 @@ class Counted:
 class Windows(Protocol):
     """Counts requests for all processes that share the store."""
 
-    async def admit(self, limits: Sequence[Limit]) -> Sequence[Standing]:
-        """Count one request under each of a tenant's limits, and return where they stand, in the same order. If one is
-        reached, count nothing; its standing has a `wait`.
+    async def admit(self, limits: Sequence[Limit]) -> Sequence[LimitState]:
+        """Count one request under each of a tenant's limits, and return their states, in the same order. If one is
+        reached, count nothing; its state has a `wait`.
 
         However many processes ask at once, no limit is exceeded by one. Raises `Unavailable` when the store does not
         answer in time.
@@ -66,12 +66,12 @@ class Windows(Protocol):
         ...
 
 
-def standing(limit: Limit, counted: Counted, *, refused: bool) -> Standing:
-    """Return where a limit stands."""
+def limit_state(limit: Limit, counted: Counted, *, refused: bool) -> LimitState:
+    """Return the state of a limit with these counts."""
     weight = 1.0 - counted.passed / limit.seconds
     left = max(0, math.floor(limit.most - counted.previous * weight - counted.current))
     reset = limit.seconds - counted.passed
-    return Standing(limit, left, reset, max(wait(limit, counted), SHORTEST) if refused else 0.0)
+    return LimitState(limit, left, reset, max(wait(limit, counted), SHORTEST) if refused else 0.0)
 
 
 def wait(limit: Limit, counted: Counted) -> float:
@@ -93,12 +93,12 @@ class LocalWindows:
         self._now = now
         self._windows: OrderedDict[tuple[str, str], tuple[int, int, int]] = OrderedDict()
 
-    async def admit(self, limits: Sequence[Limit]) -> Sequence[Standing]:
+    async def admit(self, limits: Sequence[Limit]) -> Sequence[LimitState]:
         seen = [(limit, *self._counted(limit)) for limit in limits]
         reached = next((limit for limit, _, counted in seen if wait(limit, counted) > 0), None)
         if reached is None:
             seen = [(limit, number, self._keep(limit, number, counted)) for limit, number, counted in seen]
-        return [standing(limit, counted, refused=limit is reached) for limit, _, counted in seen]
+        return [limit_state(limit, counted, refused=limit is reached) for limit, _, counted in seen]
 
     def _counted(self, limit: Limit) -> tuple[int, Counted]:
         """Return the number of the current window and its count."""

@@ -53,7 +53,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LeaseCount:
     """A tenant's leases of one kind: all of them, those that a process holds, and those that are due and wait for one.
     `since` is the oldest one's creation.
     """
@@ -99,7 +99,7 @@ class Leases(Protocol):
         """Return how many leases of all groups are due and unclaimed; counted up to `most`."""
         ...
 
-    async def standing(self, tenant: str) -> Sequence[Standing]:
+    async def counts(self, tenant: str) -> Sequence[LeaseCount]:
         """Return a tenant's leases by group and kind."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from libs.database import Database, answering
-from libs.leases.ports import TTL_SECONDS, Lease, Standing
+from libs.leases.ports import TTL_SECONDS, Lease, LeaseCount
 
 
 class PostgresLeases:
@@ -54,11 +54,11 @@ class PostgresLeases:
         async with answering():
             return int(await pool.fetchval("select bus.backlog($1)", most))
 
-    async def standing(self, tenant: str) -> Sequence[Standing]:
+    async def counts(self, tenant: str) -> Sequence[LeaseCount]:
         pool = await self._database.bus()
         async with answering():
             rows = await pool.fetch("select * from bus.leased($1)", tenant)
-        return [Standing(*row) for row in rows]
+        return [LeaseCount(*row) for row in rows]
 
     async def renew(self, held: Sequence[Lease]) -> Mapping[str, bool]:
         pool = await self._database.hints()

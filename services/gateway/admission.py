@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from libs.cache import Limit, LocalWindows, Standing
+from libs.cache import Limit, LimitState, LocalWindows
 from libs.errors import Crowded, Unavailable
 from libs.identity import Principal
 from libs.runtime.platform import Platform
@@ -44,9 +44,9 @@ WORKERS = ("conversation_worker", "committee_worker", "tool_executor")
 class TooMany(Crowded):
     """The platform is at its limit; retry after `retry_after` seconds."""
 
-    def __init__(self, code: str, message: str, *, wait: float, standings: Sequence[Standing] = ()) -> None:
+    def __init__(self, code: str, message: str, *, wait: float, states: Sequence[LimitState] = ()) -> None:
         super().__init__(message, code=code)
-        self.standings = standings
+        self.states = states
         self.retry_after = min(max(wait, 1.0), WAIT_MOST)
         metrics.refused.labels(code).inc()
 
@@ -58,19 +58,19 @@ class RateLimiter:
         self._shared, self._local = platform.windows, LocalWindows()
         self._settings = settings
 
-    async def admit(self, who: Principal, route: str) -> Sequence[Standing]:
+    async def admit(self, who: Principal, route: str) -> Sequence[LimitState]:
         """Count a request to a route, and return where its limits stand. Raises TooMany."""
         limits = self._limits(who, route)
         try:
-            standings = await self._shared.admit(limits)
+            states = await self._shared.admit(limits)
         except Unavailable:
-            standings = await self._local.admit(limits)
-        for reached in standings:
+            states = await self._local.admit(limits)
+        for reached in states:
             if reached.wait:
                 whose, most = WHOSE[reached.limit.code], reached.limit.most
                 message = f"{whose} made {most} requests in a minute; retry later"
-                raise TooMany(reached.limit.code, message, wait=reached.wait, standings=standings)
-        return standings
+                raise TooMany(reached.limit.code, message, wait=reached.wait, states=states)
+        return states
 
     def _limits(self, who: Principal, route: str) -> Sequence[Limit]:
         settings = self._settings

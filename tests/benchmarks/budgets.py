@@ -128,7 +128,7 @@ async def _overshoot(databases: list[Database]) -> float:
         return 7
 
     given = sum(await asyncio.gather(*map(ask, range(CALLERS))))
-    tokens = (await desks[0].standing("crowd")).tenant.tokens
+    tokens = (await desks[0].accounts("crowd")).tenant.tokens
     return float(max(0, given - LIMIT, tokens.spent + tokens.reserved - LIMIT))
 
 

@@ -21,7 +21,7 @@ from tests.chaos.faults import Faults
 from tests.chaos.load import Journal, Load
 from tests.chaos.profiles import Profile
 from tests.chaos.schedule import Fault, schedule
-from tests.chaos.stage import Stage, standing
+from tests.chaos.stage import Stage, opened
 
 DRAIN_SECONDS = 300.0
 TELL_EVERY_SECONDS = 20.0
@@ -130,7 +130,7 @@ async def run(plan: Plan, place: Path, *, tell: Callable[[str], None]) -> Ended:
 @asynccontextmanager
 async def performed(plan: Plan, place: Path, *, tell: Callable[[str], None]) -> AsyncIterator[Ended]:
     """Everything but the judgement: the platform has stopped in order, and its servers stand, for who wants to look."""
-    async with standing(plan.profile, place) as stage:
+    async with opened(plan.profile, place) as stage:
         tell(f"{len(stage.programs)} processes are ready")
         ended = await _performed(plan, stage, tell)
         async with stage.at_rest():

@@ -1,4 +1,4 @@
-"""The stage: a profile, standing. Its servers, its links and its processes, in one folder that also keeps every log."""
+"""The stage of a profile: its servers, its links and its processes, in one folder that also keeps every log."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def standing(profile: Profile, place: Path) -> AsyncIterator[Stage]:
+async def opened(profile: Profile, place: Path) -> AsyncIterator[Stage]:
     """Everything of the profile, ready; gone at the end, but for its logs and data."""
     data = datadir.prepare(place / "data")
     for folder in ("folders", "logs"):

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from libs.budgets import Amount, Limits, OverBudget, Payer, Reservation, Standing
+from libs.budgets import Accounts, Amount, Limits, OverBudget, Payer, Reservation
 from libs.budgets.paying import paid_by
 from libs.budgets.postgres import PostgresBudgets
 from libs.database import Database, Dsns
@@ -53,8 +53,8 @@ class Deadly:
         self._at("settle:after")
         return settled
 
-    async def standing(self, tenant: str, session: str | None = None) -> Standing:
-        return await self.budgets.standing(tenant, session)
+    async def accounts(self, tenant: str, session: str | None = None) -> Accounts:
+        return await self.budgets.accounts(tenant, session)
 
     async def trim(self) -> int:
         return await self.budgets.trim()

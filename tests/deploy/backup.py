@@ -28,9 +28,9 @@ def back_up(here: Up, there: Path) -> None:
     shutil.copytree(here.folder / "suma", there / "suma")
 
 
-def restore(there: Path, folder: Path, standing: Servers) -> None:
+def restore(there: Path, folder: Path, running: Servers) -> None:
     """Restore into provisioned, empty servers before any service starts."""
-    database = standing.told["PostgreSQL"]
+    database = running.told["PostgreSQL"]
     tool("pg_restore", "--exit-on-error", "--single-transaction", "--dbname", database, there / "suma.dump")
     tool("psql", "--quiet", "--set", "ON_ERROR_STOP=1", "--command", AGAIN, database)
     shutil.copytree(there / "s3", folder / "servers" / "s3", dirs_exist_ok=True)

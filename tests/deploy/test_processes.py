@@ -166,26 +166,26 @@ async def test_ctrl_c_at_make_up_real_stops_all_processes(running: Running, kept
 
 
 async def test_turn_open_at_the_backup_ends_after_the_restore(kept: Kept, work: Path, tmp_path: Path) -> None:
-    async with servers(tmp_path / "servers") as standing:
-        restore(kept.backup, tmp_path, standing)
-        async with one_process(tmp_path, standing, work) as again, again.api() as api:
+    async with servers(tmp_path / "servers") as fresh:
+        restore(kept.backup, tmp_path, fresh)
+        async with one_process(tmp_path, fresh, work) as again, again.api() as api:
             last = await answered(api, kept.session, kept.turn)
     assert (last["type"], last["data"]["state"]) == ("turn.ended", "completed")
     assert files(kept.folder) == TIDY
 
 
 @asynccontextmanager
-async def one_process(folder: Path, standing: Servers, work: Path) -> AsyncIterator[Up]:
+async def one_process(folder: Path, fresh: Servers, work: Path) -> AsyncIterator[Up]:
     """Run all services in one process: what was restored does not depend on their number."""
     settings = {"SUMA_DATA_DIR": str(folder / "suma"), "SUMA_ROOTS": str(work), "SUMA_MEMORY_PORT": "0"}
-    environment, birth = {**standing.environment, **settings}, forked(await shared())
+    environment, birth = {**fresh.environment, **settings}, forked(await shared())
     program = Program("suma", "", environment, folder / "suma.log", free_port(), birth)
     program.begin()
     try:
         async with asyncio.timeout(READY_SECONDS):
             while not await program.ready():
                 await asyncio.sleep(LOOK_SECONDS)
-        yield Up(folder, standing, {"gateway": program})
+        yield Up(folder, fresh, {"gateway": program})
     finally:
         await program.end()
 

@@ -17,7 +17,7 @@ class Found:
     """The rows of a turn's effect: all that were made, and those that were not undone."""
 
     made: int = 0
-    standing: int = 0
+    left: int = 0
 
 
 NOTHING = Found()
@@ -78,14 +78,14 @@ def total(figures: Iterable[Figures]) -> Figures:
 
 
 def _of(found: Found, state: State | None, *, asked: bool) -> Figures:
-    again = max(0, found.standing - 1)
+    again = max(0, found.left - 1)
     doubtful = asked or state == "unknown"
     return Figures(
         effects=found.made,
-        undone=found.made - found.standing,
+        undone=found.made - found.left,
         duplicates=0 if doubtful else again,
-        lost=int(state is None or (state == "completed" and not found.standing)),
-        untrue=int(state == "failed" and found.standing > 0),
+        lost=int(state is None or (state == "completed" and not found.left)),
+        untrue=int(state == "failed" and found.left > 0),
         unknown=int(doubtful),
         doubled=again if doubtful else 0,
     )

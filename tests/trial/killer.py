@@ -120,7 +120,7 @@ async def run(
 async def _found(stage: Stage) -> dict[str, Found]:
     """What the world holds of each turn."""
     rows: Iterable[Any] = await stage.world.fetch(EFFECTS)
-    return {row["turn"]: Found(row["made"], row["standing"]) for row in rows}
+    return {row["turn"]: Found(row["made"], row["left"]) for row in rows}
 
 
 class Killer:
@@ -308,7 +308,7 @@ class Killer:
         await self._gone(executor)
         met = await self._between() - self._frozen.keys()
         self.hits.update(met)
-        self.exposed |= met & {name for name, found in (await _found(self._stage)).items() if found.standing}
+        self.exposed |= met & {name for name, found in (await _found(self._stage)).items() if found.left}
         self.aimed[doom.window] += 1
         self.met[doom.window] += name in met
         await self._start()

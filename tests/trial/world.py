@@ -52,4 +52,4 @@ UNDO = """
 update effects set undone = clock_timestamp() where key = $1::text and undone is null and attempt < $2::int
 """
 
-EFFECTS = "select turn, count(*) as made, count(*) filter (where undone is null) as standing from effects group by turn"
+EFFECTS = "select turn, count(*) as made, count(*) filter (where undone is null) as left from effects group by turn"

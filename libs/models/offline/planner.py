@@ -20,7 +20,7 @@ from libs.models.offline.lexicon import Lexicon, lexicon, singular
 from libs.models.offline.normalize import mended
 from libs.models.offline.selection import Doubt, Ground, Selection
 from libs.models.offline.slots import Slots
-from libs.models.offline.steps import Ask, Done, Steps
+from libs.models.offline.steps import Ask, ClauseResult, Steps
 from libs.models.offline.tokens import Token, clean, tokens
 from libs.models.offline.workspace_index import WorkspaceIndex
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft, PlannerOutcome
@@ -241,7 +241,7 @@ class Work:
         named = [token.paths for token in tokens(clean(last.about), self._index, self._lexicon) if token.kind == "name"]
         return named[0] if len(named) == 1 and len(named[0]) == 1 else ()
 
-    def _last(self) -> Done | None:
+    def _last(self) -> ClauseResult | None:
         """Plan the last turn's request again, against the present files."""
         if not self._task.history or self._again:
             return None
@@ -253,7 +253,7 @@ class Work:
                 for clause in clauses
                 if clause.keeps is None and clause.best and clause.best.complete
             ]
-            return self._made("", clauses, readings).done[-1] if readings and len(readings) == len(clauses) else None
+            return self._made("", clauses, readings).results[-1] if readings and len(readings) == len(clauses) else None
         except Ask:
             return None
 

@@ -29,7 +29,7 @@ class Ask(Exception):
 
 
 @dataclass(frozen=True)
-class Done:
+class ClauseResult:
     """The result of a clause, for the pronouns of later ones."""
 
     tool: ToolDefinition
@@ -51,10 +51,10 @@ class Steps:
     index: WorkspaceIndex
     shown: Sequence[str] = ()
     """The files that the last turn named."""
-    last: Done | None = None
+    last: ClauseResult | None = None
     """The last turn's result, planned again."""
     made: list[tuple[ToolDefinition, dict[str, Any], str]] = field(default_factory=list)
-    done: list[Done] = field(default_factory=list)
+    results: list[ClauseResult] = field(default_factory=list)
 
     def add(
         self, reading: Reading, said: str, spared: Sequence[Selection] = (), around: Sequence[Selection] = ()
@@ -92,7 +92,7 @@ class Steps:
             target = plain["target"] = self._single(Selection(refers="one"), "target")
         self._check_names(plain)
         self._finish_names(plain, chosen)
-        if _looks_at_all(tool) and tool.mutates and any(done.tool.method == "copy_nodes" for done in self.done):
+        if _looks_at_all(tool) and tool.mutates and any(result.tool.method == "copy_nodes" for result in self.results):
             raise Ask(Doubt(texts.COPIES))
         if over is not None:
             self._over(tool, plain, self._spared(over, spared, target, tool), param, said, target)
@@ -100,8 +100,8 @@ class Steps:
         for one_of in each[1]:
             self._put(tool, {**plain, each[0]: one_of} if each[0] else plain, said)
         chosen = chosen or ((Selection(names=tuple(each[1])),) if each[0] else ())
-        self.done.append(
-            Done(
+        self.results.append(
+            ClauseResult(
                 tool,
                 chosen,
                 product=self._product(tool, plain, chosen),
@@ -170,8 +170,8 @@ class Steps:
             self._put(tool, args, said)
             if tool.effect in (Effect.READ, Effect.REPORT) and "nodes" in tool.returns:
                 nodes.append(f"$step({len(self.made)}).nodes")
-        self.done.append(
-            Done(
+        self.results.append(
+            ClauseResult(
                 tool,
                 tuple(chosen),
                 tuple(filter(None, nodes)),
@@ -274,7 +274,7 @@ class Steps:
     def _checked(self, each: Selection, patterns: Sequence[str], target: str, tool: ToolDefinition) -> Selection:
         if each.other and not (patterns or each.exclude):
             raise Ask(Doubt(texts.OTHERS))
-        if each.refers == "these" and not self.done and not self.shown and not tool.deletes({}):
+        if each.refers == "these" and not self.results and not self.shown and not tool.deletes({}):
             each = replace(each, refers=None, kind="file")
         if each.refers == "rest" and patterns:
             raise Ask(Doubt(texts.REST.format(names=texts.names(patterns)), "", ()))
@@ -282,9 +282,9 @@ class Steps:
         held = (*each.exclude, *(patterns if folders or not each.names else ()))
         if tool.deletes({}) and not each.bounded and not held and not _looks_at_all(tool):
             raise Ask(Doubt(texts.EVERYTHING))
-        if each.bare and not tool.mutates and self.shown and not self.done:
+        if each.bare and not tool.mutates and self.shown and not self.results:
             each = replace(each, names=tuple(self.shown))
-        if each.bare and tool.mutates and (self.done or self.shown):
+        if each.bare and tool.mutates and (self.results or self.shown):
             raise Ask(Doubt(texts.AMONG))
         kind = each.kind
         if each.everything and held and not self._are_paths(held):
@@ -344,7 +344,7 @@ class Steps:
     def _earlier(self, tool: ToolDefinition, each: Selection, said: str) -> Any:
         """Resolve "it" and "them": from this request first, else from the last turn."""
         refers = each.refers or "many"
-        last = self.done[-1] if self.done else None
+        last = self.results[-1] if self.results else None
         if refers == "thing" and last is not None:
             named = tuple(name for each in last.chosen for name in each.names)
             return self._paths(tool, Selection(names=named), said) if len(named) == 1 else self._unknown("one")
@@ -372,7 +372,7 @@ class Steps:
         names = tuple(name for one in last.chosen for name in one.names)
         return self._paths(tool, Selection(names=names), said) if names else self._unknown(refers)
 
-    def _moved(self, last: Done) -> tuple[str, ...]:
+    def _moved(self, last: ClauseResult) -> tuple[str, ...]:
         """Return the new paths of files that were moved by name."""
         if last.tool.effect is not Effect.MOVE or not last.target or not all(each.names for each in last.chosen):
             return ()
@@ -397,7 +397,7 @@ class Steps:
             return one.names[0]
         if not one.refers:
             return one.folders[0]
-        last = self.done[-1] if self.done else None
+        last = self.results[-1] if self.results else None
         if last is None:
             before = self.last.target if self.last and one.refers == "folder" else self.last.name if self.last else ""
             return before or self._named("one", "")[0]

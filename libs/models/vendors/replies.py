@@ -24,7 +24,7 @@ REASONING_MOST, DESCRIPTION_MOST, TEXT_MOST, SCHEMA_MOST = 2000, 300, 40_000, 20
 FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL | re.IGNORECASE)
 
 
-class Wanted(BaseModel):
+class ProposedStep(BaseModel):
     """One step as the model writes it (S0-11)."""
 
     model_config = ConfigDict(extra="ignore")
@@ -41,7 +41,7 @@ class Reply(BaseModel):
 
     kind: Literal["plan", "answer", "question", "decline"] = "plan"
     reasoning: str = ""
-    steps: list[Wanted] = Field(default_factory=list)
+    steps: list[ProposedStep] = Field(default_factory=list)
     complete: bool = True
     text: str = ""
     missing: list[str] = Field(default_factory=list)
@@ -82,7 +82,7 @@ def drafted(reply: Reply, tools: Sequence[ToolDefinition], most: int) -> PlanDra
     faults = list(_faults(reply.steps, known, most))
     if faults:
         raise InvalidModelOutput(" ".join(faults[:FAULTS_MOST]))
-    steps = tuple(_step(n, wanted, known[wanted.tool]) for n, wanted in enumerate(reply.steps, start=1))
+    steps = tuple(_step(n, proposed, known[proposed.tool]) for n, proposed in enumerate(reply.steps, start=1))
     plan = Plan(plan_id=ids.new(), reasoning=reply.reasoning[:REASONING_MOST], steps=steps, complete=reply.complete)
     return PlanDraft(plan)
 
@@ -125,17 +125,17 @@ def _required_text(reply: Reply) -> str:
     return reply.text.strip()
 
 
-def _faults(steps: Sequence[Wanted], known: Mapping[str, ToolDefinition], most: int) -> Iterator[str]:
+def _faults(steps: Sequence[ProposedStep], known: Mapping[str, ToolDefinition], most: int) -> Iterator[str]:
     if not steps:
         yield 'A plan needs at least one step; without one, say kind "answer".'
     if len(steps) > most:
         yield f"A plan has at most {most} steps, this one has {len(steps)}."
-    for n, wanted in enumerate(steps, start=1):
-        tool = known.get(wanted.tool)
+    for n, proposed in enumerate(steps, start=1):
+        tool = known.get(proposed.tool)
         if tool is None:
-            yield f"Step {n}: there is no tool {wanted.tool[:100]!r}; {_nearest(wanted.tool, known)}."
+            yield f"Step {n}: there is no tool {proposed.tool[:100]!r}; {_nearest(proposed.tool, known)}."
             continue
-        misfits = [*_misfits(tool, wanted), *_bad_references(n, wanted, steps, known)]
+        misfits = [*_misfits(tool, proposed), *_bad_references(n, proposed, steps, known)]
         if misfits:
             schema = json.dumps(tool.params, ensure_ascii=False, default=str)[:SCHEMA_MOST]
             yield f"Step {n}, {tool.name}: {'; '.join(misfits)[:SCHEMA_MOST]}. Its params are {schema}."
@@ -147,18 +147,18 @@ def _nearest(name: str, known: Mapping[str, ToolDefinition]) -> str:
     return f"the nearest of {len(known)} tools are {', '.join(near)}"
 
 
-def _misfits(tool: ToolDefinition, wanted: Wanted) -> Iterator[str]:
-    checked = tool.validate(wanted.args)
+def _misfits(tool: ToolDefinition, proposed: ProposedStep) -> Iterator[str]:
+    checked = tool.validate(proposed.args)
     yield from (f"{name} is missing" for name in checked.missing)
     yield from (f"{name} is unknown" for name in checked.extra)
     yield from checked.problems
 
 
 def _bad_references(
-    n: int, wanted: Wanted, steps: Sequence[Wanted], known: Mapping[str, ToolDefinition]
+    n: int, proposed: ProposedStep, steps: Sequence[ProposedStep], known: Mapping[str, ToolDefinition]
 ) -> Iterator[str]:
     """Yield references that cannot be resolved (S4-31)."""
-    for text in strings(wanted.args):
+    for text in strings(proposed.args):
         if not text.startswith("$step("):
             continue
         match = REFERENCE.match(text)
@@ -174,14 +174,14 @@ def _bad_references(
             yield f"step {source} returns no {field!r} but {', '.join(tool.returns) or 'nothing'}"
 
 
-def _step(ordinal: int, wanted: Wanted, tool: ToolDefinition) -> Step:
+def _step(ordinal: int, proposed: ProposedStep, tool: ToolDefinition) -> Step:
     return Step(
         step_id=ids.new(),
         ordinal=ordinal,
-        description=(wanted.description.strip() or tool.description)[:DESCRIPTION_MOST],
+        description=(proposed.description.strip() or tool.description)[:DESCRIPTION_MOST],
         skill=tool.skill,
         tool=tool.name,
-        args=wanted.args,
-        depends_on=sources(wanted.args),
+        args=proposed.args,
+        depends_on=sources(proposed.args),
         mutates=tool.mutates,
     )

@@ -17,7 +17,7 @@ async def budgets(here: Here, who: CanRead, session: Id | None = None) -> Budget
     """Return the tenant's budget of the current window, and a session's if named."""
     if session is not None:
         await here.readable(who, session)
-    found = await here.platform.budgets.standing(who.tenant, session)
+    found = await here.platform.budgets.accounts(who.tenant, session)
     return Budgets(
         tenant=BudgetShown.model_validate(found.tenant),
         session=BudgetShown.model_validate(found.session) if found.session is not None else None,

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 
 from libs.bus.log import kept
-from libs.bus.parked import Standing, Waiting
+from libs.bus.parked import ParkedCount, Waiting
 from libs.bus.relay import lag
 from libs.changes import Changeset, DeadLetterAction
 from libs.errors import NotFound
@@ -89,12 +89,12 @@ async def bus(here: Here, who: Authenticated) -> BusState:
     """Report each group's lag, its parked and dead events, your tenant's leases, and the retained log."""
     await commands.record_access(here, who, BUS_READ)
     behind = await lag(here.platform.bus, here.platform.route, EVERYONE)
-    standing = await here.platform.parked.standing(who.tenant)
-    leases = await here.platform.leases.standing(who.tenant)
+    counts = await here.platform.parked.counts(who.tenant)
+    leases = await here.platform.leases.counts(who.tenant)
     held = await kept(here.platform.database, TOPICS.values())
-    places = sorted({*behind, *((s.group, s.topic) for s in standing)})
+    places = sorted({*behind, *((s.group, s.topic) for s in counts)})
     return BusState(
-        groups=[_state(place, behind.get(place), standing) for place in places],
+        groups=[_state(place, behind.get(place), counts) for place in places],
         leases=[LeaseState.model_validate(kind) for kind in leases],
         topics=[
             TopicState(
@@ -153,8 +153,8 @@ def _shown(setting: EffectiveSetting) -> SettingShown:
     )
 
 
-def _state(place: tuple[str, str], lag: int | None, standing: Sequence[Standing]) -> GroupState:
-    by = {s.state: s for s in standing if (s.group, s.topic) == place}
+def _state(place: tuple[str, str], lag: int | None, counts: Sequence[ParkedCount]) -> GroupState:
+    by = {s.state: s for s in counts if (s.group, s.topic) == place}
     parked, dead = by.get("parked"), by.get("dead")
     return GroupState(
         group=place[0],

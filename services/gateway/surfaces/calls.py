@@ -21,7 +21,7 @@ from services.gateway.surfaces.turns import ASKED, TurnClient
 M = TypeVar("M", bound=BaseModel)
 
 
-class Unclear(Rejected):
+class AnswerUnclear(Rejected):
     """The turn waits for an approval; answer it with approve, deny, or approve except the parts to leave out."""
 
     code = "UNCLEAR_ANSWER"
@@ -97,7 +97,7 @@ class Call:
         """Answer the question of a wish, or start a turn; return what follows.
 
         Raises:
-            Unclear: the text does not answer the approval that the turn waits for.
+            AnswerUnclear: the text does not answer the approval that the turn waits for.
         """
         if self.attempt.begun is not None:
             return self.attempt.begun
@@ -163,7 +163,7 @@ class Call:
         else:
             answer = questions.answer_to(asked, wish.text)
         if answer is None:
-            raise Unclear(asked, await self._after(asked))
+            raise AnswerUnclear(asked, await self._after(asked))
         await self.turns.decide(asked.data["approval_id"], answer, key=self.attempt.key)
         return await self._after(asked)
 

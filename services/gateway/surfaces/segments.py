@@ -82,10 +82,10 @@ async def question(turns: TurnClient, name: str) -> Numbered:
 
 async def last_question(turns: TurnClient, turn_id: str) -> Numbered | None:
     """Return the question that an open turn waits for; None if it waits for none."""
-    standing = await turns.standing(turn_id)
-    if standing.question is None:
+    status = await turns.status(turn_id)
+    if status.question is None:
         return None
-    return next((e for e in reversed(await turns.events(standing.turn)) if e.type in ASKED), None)
+    return next((e for e in reversed(await turns.events(status.turn)) if e.type in ASKED), None)
 
 
 async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:

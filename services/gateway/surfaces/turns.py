@@ -56,7 +56,7 @@ Question = Clarification | ApprovalShown
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TurnStatus:
     """A turn, and the question to a person that it waits for. Neither a question nor an end: it is still working."""
 
     turn: TurnShown
@@ -159,12 +159,12 @@ class TurnClient:
             more, after = page.more, page.events[-1].seq if page.events else after
         return found
 
-    async def standing(self, turn_id: str) -> Standing:
+    async def status(self, turn_id: str) -> TurnStatus:
         """Return a turn, and what it asks of a person."""
         turn = await self.turn(turn_id)
-        return Standing(turn, None if turn.ended_at else await self._question(turn))
+        return TurnStatus(turn, None if turn.ended_at else await self._question(turn))
 
-    async def settled(self, started: Accepted, *, wait: float) -> Standing:
+    async def settled(self, started: Accepted, *, wait: float) -> TurnStatus:
         """Return a turn once it ends or asks, or as it stands after `wait` seconds."""
 
         def settles(event: Numbered) -> bool:
@@ -179,7 +179,7 @@ class TurnClient:
             wait=min(wait, self._here.settings.wait_most),
             found=settles,
         )
-        return await self.standing(started.turn_id)
+        return await self.status(started.turn_id)
 
     async def reply(
         self, turn_id: str, text: str, *, attachments: Sequence[str] = (), key: str | None = None
@@ -226,7 +226,7 @@ __all__ = [
     "Heartbeat",
     "Numbered",
     "Question",
-    "Standing",
     "TextDelta",
     "TurnClient",
+    "TurnStatus",
 ]

@@ -62,34 +62,34 @@ class Attempts:
             EffectUnknown: an earlier attempt may have made it, and nobody can be asked.
         """
         effect, meant = effect_of(lease), await self._intent(lease)
-        standing = await self._ledger.standing(lease)
-        move = recovery_action(effect, doubtful=standing.in_doubt)
-        if move is RecoveryAction.ASK:
+        record = await self._ledger.record(lease)
+        action = recovery_action(effect, in_doubt=record.in_doubt)
+        if action is RecoveryAction.ASK:
             raise EffectUnknown()
         pure = effect is Effect.PURE
-        attempt = lease.attempts if pure else await self._ledger.begin(lease, standing, move)
+        attempt = lease.attempts if pure else await self._ledger.begin(lease, record, action)
         with _acting(lease, meant, attempt) as intent:
             self._point("begun")
-            found = await self._settled(intent, move) if move is not RecoveryAction.RUN else None
+            found = await self._settled(intent, action) if action is not RecoveryAction.RUN else None
             if found is not None:
                 return found
             self._point("clear")
-            return await self._made(lease, intent, forgiven=forgives(effect, doubtful=standing.in_doubt))
+            return await self._made(lease, intent, forgiven=forgives(effect, in_doubt=record.in_doubt))
 
     async def settle(self, lease: Lease) -> Outcome | None:
         """Return the outcome; None if it did not happen and will not, or was undone. Raises Unavailable."""
-        meant, standing = await self._intent(lease), await self._ledger.standing(lease)
-        move = recovery_action(effect_of(lease), doubtful=True)
-        with _acting(lease, meant, await self._ledger.begin(lease, standing, move)) as intent:
-            return await self._settled(intent, move)
+        meant, record = await self._intent(lease), await self._ledger.record(lease)
+        action = recovery_action(effect_of(lease), in_doubt=True)
+        with _acting(lease, meant, await self._ledger.begin(lease, record, action)) as intent:
+            return await self._settled(intent, action)
 
-    async def _settled(self, intent: Intent, move: RecoveryAction) -> Outcome | None:
+    async def _settled(self, intent: Intent, action: RecoveryAction) -> Outcome | None:
         """End the doubt: return the outcome, or None if nothing happened and nothing will. Raises Unavailable."""
         tool = self._tool(intent.tool)
         await asyncio.sleep(self._settings.settle_seconds)
         try:
             async with asyncio.timeout(self._settings.probe_seconds):
-                if move is RecoveryAction.PROBE:
+                if action is RecoveryAction.PROBE:
                     return await cast("Reconcilable", tool).probe(intent)
                 await cast("Compensable", tool).undo(intent)
                 return None

@@ -79,11 +79,11 @@ class Effects:
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """Write that it did not happen, that it must be settled, or that it is unknown."""
-        standing = await self._ledger.standing(lease)
-        if not standing.in_doubt and isinstance(error, EffectUnknown):
+        record = await self._ledger.record(lease)
+        if not record.in_doubt and isinstance(error, EffectUnknown):
             # The attempt that was in doubt a moment ago has said since that it did nothing.
             return _without(lease, "It was interrupted before it happened.", code="INTERRUPTED")
-        if not standing.in_doubt or isinstance(error, DidNotHappen):
+        if not record.in_doubt or isinstance(error, DidNotHappen):
             code = "CANCELLED" if isinstance(error, Cancelled) else error.code
             return _without(lease, str(error), code=code)
         # A person may be asked only once no late attempt can act any more: settling raises the fence in the world.

@@ -59,25 +59,25 @@ class Ledger:
         outcome = orjson.loads(row["outcome"]) if row["outcome"] else None
         return EffectRecord(row["intent_id"], row["call_id"], row["state"], row["begun"], row["settled"], outcome)
 
-    async def standing(self, lease: Lease) -> EffectRecord:
+    async def record(self, lease: Lease) -> EffectRecord:
         """Return the state of a lease's intent; its row was written with the lease."""
         found = await self.look(lease.tenant, lease.input["intent"])
         if found is None:
             raise LookupError("the intent was never written")
         return found
 
-    async def begin(self, lease: Lease, standing: EffectRecord, move: RecoveryAction) -> int:
+    async def begin(self, lease: Lease, record: EffectRecord, action: RecoveryAction) -> int:
         """Begin the next attempt and return its number; each further attempt is recorded with its action.
 
         Raises:
             LeaseLost: another process has begun it, or ended it.
         """
-        request, attempt = calls.request_of(lease), standing.begun + 1
+        request, attempt = calls.request_of(lease), record.begun + 1
         changeset = Changeset(_cause_of(lease, f"begin{attempt}")).put(
-            EffectBegun(intent_id=standing.intent, call_id=request.call_id, attempt=attempt)
+            EffectBegun(intent_id=record.intent, call_id=request.call_id, attempt=attempt)
         )
         if attempt > 1:
-            changeset = changeset.emit(calls.recorded(request, "intent", move.value), calls.started(request, attempt))
+            changeset = changeset.emit(calls.recorded(request, "intent", action.value), calls.started(request, attempt))
         try:
             await self._writer.apply(changeset)
         except Conflict:

@@ -28,8 +28,8 @@ IN_DOUBT = {
 }
 
 
-def recovery_action(effect: Effect, *, doubtful: bool) -> RecoveryAction:
-    return IN_DOUBT[effect] if doubtful else RecoveryAction.RUN
+def recovery_action(effect: Effect, *, in_doubt: bool) -> RecoveryAction:
+    return IN_DOUBT[effect] if in_doubt else RecoveryAction.RUN
 
 
 def can_be_settled(effect: Effect) -> bool:
@@ -42,6 +42,6 @@ def waits(effect: Effect) -> bool:
     return effect in (Effect.IDEMPOTENT, Effect.AT_MOST_ONCE)
 
 
-def forgives(effect: Effect, *, doubtful: bool) -> bool:
+def forgives(effect: Effect, *, in_doubt: bool) -> bool:
     """Return whether "this attempt did nothing" ends a doubt. It does not if an earlier attempt was left open."""
-    return effect is not Effect.PURE and not (doubtful and IN_DOUBT[effect] is RecoveryAction.RUN)
+    return effect is not Effect.PURE and not (in_doubt and IN_DOUBT[effect] is RecoveryAction.RUN)

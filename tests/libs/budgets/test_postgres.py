@@ -86,9 +86,9 @@ async def test_another_tenant_pays_from_accounts_of_its_own(bank: Bank) -> None:
     desk = bank.desk(turn=HUNDRED, session=HUNDRED, tenant=HUNDRED)
     await desk.reserve(ADA, HUNDRED, about="toy")
     assert isinstance(await tried(desk, replace(ADA, tenant="bob"), HUNDRED), Reservation)
-    standing = await desk.standing("eve", ADA.session)
-    assert standing.session is not None
-    assert (standing.tenant.tokens.reserved, standing.session.tokens.reserved) == (0, 0)
+    accounts = await desk.accounts("eve", ADA.session)
+    assert accounts.session is not None
+    assert (accounts.tenant.tokens.reserved, accounts.session.tokens.reserved) == (0, 0)
 
 
 @pytest.mark.requirement("P8")
@@ -130,11 +130,11 @@ async def test_a_tenants_account_begins_anew_with_the_calendar(bank: Bank, windo
     desk = bank.desk()
     desk.limits = replace(limited(tenant=HUNDRED), window=window)
     await desk.reserve(ADA, HUNDRED, about="toy")
-    until = (await desk.standing("ada")).tenant.until
+    until = (await desk.accounts("ada")).tenant.until
     assert until is not None
     await bank.later((until - datetime.now(UTC) + timedelta(seconds=1)).total_seconds())
     assert isinstance(await tried(desk, ADA, HUNDRED), Reservation)
-    assert (await desk.standing("ada")).tenant.tokens.reserved == 100
+    assert (await desk.accounts("ada")).tenant.tokens.reserved == 100
 
 
 async def test_call_is_paid_from_the_window_where_it_began(bank: Bank) -> None:
@@ -142,7 +142,7 @@ async def test_call_is_paid_from_the_window_where_it_began(bank: Bank) -> None:
     kept = await desk.reserve(ADA, HUNDRED, about="toy")
     await bank.later(86_400)
     await desk.settle(kept, Amount(30))
-    assert (await desk.standing("ada")).tenant.tokens.spent == 0
+    assert (await desk.accounts("ada")).tenant.tokens.spent == 0
     assert await bank.held("tenant") == (30, 0)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from redis.asyncio import Redis
 
 from libs.cache.redis import RedisWindows
-from libs.cache.windows import KEPT_MOST, Counted, Limit, LocalWindows, Standing, Windows, wait
+from libs.cache.windows import KEPT_MOST, Counted, Limit, LimitState, LocalWindows, Windows, wait
 
 MINUTE = 60.0
 
@@ -34,7 +34,7 @@ async def admitted(windows: Windows, *limits: Limit, tries: int) -> int:
 
 
 async def fits(windows: Windows, *limits: Limit) -> bool:
-    return not any(standing.wait for standing in await windows.admit(limits))
+    return not any(state.wait for state in await windows.admit(limits))
 
 
 @dataclass
@@ -62,8 +62,8 @@ async def test_refused_request_fits_after_its_retry_after() -> None:
 async def test_standing_tells_what_fits_and_when_the_window_ends() -> None:
     shop = Shop(Clock(1000 * MINUTE + 20))
     assert await shop.windows.admit([limit(10), limit(3, whose="ada")]) == [
-        Standing(limit(10), left=9, reset=40.0),
-        Standing(limit(3, whose="ada"), left=2, reset=40.0),
+        LimitState(limit(10), left=9, reset=40.0),
+        LimitState(limit(3, whose="ada"), left=2, reset=40.0),
     ]
 
 

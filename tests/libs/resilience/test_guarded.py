@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from libs import ids
-from libs.cache import Delta, Entry, Limit, Standing, Stream
+from libs.cache import Delta, Entry, Limit, LimitState, Stream
 from libs.cache.guarded import GuardedDeltas, GuardedWindows
 from libs.errors import Unavailable
 from libs.objects import BlobMissing
@@ -45,7 +45,7 @@ class Silent:
     async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
         return {}
 
-    async def admit(self, limits: Sequence[Limit]) -> Sequence[Standing]:
+    async def admit(self, limits: Sequence[Limit]) -> Sequence[LimitState]:
         self.asked += 1
         raise Unavailable
 

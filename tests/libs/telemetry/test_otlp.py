@@ -39,7 +39,7 @@ class Collector:
             self.names += [span.name for scope in resource.scope_spans for span in scope.spans]
 
 
-class Door(BaseHTTPRequestHandler):
+class Receiver(BaseHTTPRequestHandler):
     def __init__(self, collector: Collector, *given: Any) -> None:
         self._collector = collector
         super().__init__(*given)
@@ -57,7 +57,7 @@ class Door(BaseHTTPRequestHandler):
 @contextmanager
 def receiving() -> Iterator[Collector]:
     made = Collector()
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Door, made)) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Receiver, made)) as server:
         made.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

@@ -24,8 +24,8 @@ def limited(account: str, tokens: int = 10**9, cost: int = 10**9) -> Limits:
     return bank.limited(**{account: Amount(tokens, cost)})
 
 
-async def standing(on: Scene) -> Account:
-    found = (await on.at.platform.budgets.standing(TENANT, "s")).session
+async def account_of(on: Scene) -> Account:
+    found = (await on.at.platform.budgets.accounts(TENANT, "s")).session
     assert found is not None
     return found
 
@@ -37,10 +37,10 @@ async def ended(on: Scene, text: str = "list my files") -> TurnEnded:
 async def test_usage_of_a_turn_is_spent_and_nothing_stays_reserved(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, MAKE, APPROVED, said("Made.")) as on:
         assert (await ended(on, "make a folder new")).state == "completed"
-        account = await standing(on)
+        account = await account_of(on)
         assert (account.tokens.spent, account.tokens.reserved) == (3 * SPENT, 0)
         assert (account.cost_micros.spent, account.cost_micros.reserved) == (3 * 140, 0)
-        assert (await on.at.platform.budgets.standing(TENANT)).tenant.tokens.spent == 3 * SPENT
+        assert (await on.at.platform.budgets.accounts(TENANT)).tenant.tokens.spent == 3 * SPENT
 
 
 @pytest.mark.requirement("A17c")
@@ -63,7 +63,7 @@ async def test_call_that_might_overspend_ends_the_turn_with_the_limit(
         assert (told.state, told.reason, on.there.asked) == ("failed", reason, [])
         assert f"limit for this {account} reached ({'$0.0010' if unit == 'cost' else '1,000 tokens'}" in told.detail
         assert "the next model call may use up to" in told.detail
-        assert (await standing(on)).tokens.spent == 0
+        assert (await account_of(on)).tokens.spent == 0
 
 
 @pytest.mark.requirement("A17c")
@@ -92,7 +92,7 @@ async def test_concurrent_sessions_stay_within_the_budget_of_their_tenant(home: 
         turns = {f"s{n}": await on.at.say("list my files", session=f"s{n}", root=root) for n in range(12)}
         ends = [await on.at.ended(turn, session=session) for session, turn in turns.items()]
         assert {end.reason for end in ends} <= {None, "TENANT_MAX_TOKENS"}
-        tokens = (await on.at.platform.budgets.standing(TENANT)).tenant.tokens
+        tokens = (await on.at.platform.budgets.accounts(TENANT)).tenant.tokens
         assert (tokens.spent, tokens.reserved) == (len(on.there.asked) * SPENT, 0)
 
 
@@ -123,7 +123,7 @@ async def test_calls_that_the_vendor_refuses_cost_nothing(home: Dsns, tmp_path: 
     busy = refused(429, retry_after_ms="30")
     async with scene(home, tmp_path, busy, refused(500), LIST, busy, said("Two.")) as on:
         assert (await ended(on)).state == "completed"
-        account = await standing(on)
+        account = await account_of(on)
         assert (account.tokens.spent, account.tokens.reserved) == (2 * SPENT, 0)
 
 
@@ -131,7 +131,7 @@ async def test_calls_that_the_vendor_refuses_cost_nothing(home: Dsns, tmp_path: 
 async def test_call_that_broke_off_stays_reserved(home: Dsns, tmp_path: Path, broken: Turn) -> None:
     async with scene(home, tmp_path, LIST, broken, said("Two."), first=1.5) as on:
         assert (await ended(on)).state == "completed"
-        account = await standing(on)
+        account = await account_of(on)
         assert account.tokens.spent == 2 * SPENT
         assert account.tokens.reserved > 16_000, "its worst case"
 
@@ -143,10 +143,10 @@ async def test_cancelled_call_stays_reserved_until_it_counts_as_spent(home: Dsns
         await on.there.heard(1)
         await on.at.cancel(turn, session="s")
         assert (await on.at.ended(turn, session="s")).state == "cancelled"
-        reserved = (await standing(on)).tokens.reserved
+        reserved = (await account_of(on)).tokens.reserved
         await on.at.later(6 * 3600 + 1)
         assert await on.at.platform.budgets.trim() == 1
-        assert (await standing(on)).tokens.spent == reserved > 0
+        assert (await account_of(on)).tokens.spent == reserved > 0
 
 
 async def test_our_own_model_asks_nobody_for_room(home: Dsns, tmp_path: Path) -> None:

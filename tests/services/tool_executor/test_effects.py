@@ -332,7 +332,7 @@ async def test_of_two_that_believe_it_is_theirs_one_begins(opened: Open, there: 
         await gate.reached.wait()
         held = await leased(platform)
         ledger = Ledger(platform.platform.database, platform.platform.writer)
-        seen = await ledger.standing(held)
+        seen = await ledger.record(held)
         tries = (ledger.begin(replace(held, token=token), seen, RecoveryAction.PROBE) for token in (7, 8))
         found = await asyncio.gather(*tries, return_exceptions=True)
         gate.opened.set()

@@ -48,12 +48,12 @@ class ConcurrencyMiddleware:
         try:
             found = await self._gateway.credentials.verify(scope)
             # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
-            standings = await self._gateway.rate_limiter.admit(found.who, route_of(scope))
+            states = await self._gateway.rate_limiter.admit(found.who, route_of(scope))
         except SumaError as refused:
-            send = with_rates(send, refused.standings if isinstance(refused, TooMany) else ())
+            send = with_rates(send, refused.states if isinstance(refused, TooMany) else ())
             await answer(refused)(scope, receive, send)
             return
-        send = with_rates(send, standings)
+        send = with_rates(send, states)
         scope.setdefault("state", {}).update(caller=found.who, credential=found.credential)
         if scope["type"] == "websocket":
             # It has no body, and streams have a limit of their own.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Scope, Send
 
-from libs.cache import Standing
+from libs.cache import LimitState
 from services.gateway.admission import POLICIES
 from services.gateway.api.middleware.request_guard import STARTS
 
@@ -28,22 +28,22 @@ def route_of(scope: Scope) -> str:
     return NO_ROUTE
 
 
-def rate_headers(standings: Sequence[Standing]) -> dict[str, str]:
+def rate_headers(states: Sequence[LimitState]) -> dict[str, str]:
     """Return the headers of these limits."""
     return {
-        "RateLimit-Policy": ", ".join(f'"{_name(s)}";q={s.limit.most};w={s.limit.seconds:.0f}' for s in standings),
-        "RateLimit": ", ".join(f'"{_name(s)}";r={s.left};t={math.ceil(s.reset)}' for s in standings),
+        "RateLimit-Policy": ", ".join(f'"{_name(s)}";q={s.limit.most};w={s.limit.seconds:.0f}' for s in states),
+        "RateLimit": ", ".join(f'"{_name(s)}";r={s.left};t={math.ceil(s.reset)}' for s in states),
     }
 
 
-def with_rates(send: Send, standings: Sequence[Standing]) -> Send:
+def with_rates(send: Send, states: Sequence[LimitState]) -> Send:
     async def send_with_rates(message: Message) -> None:
-        if standings and message["type"] in STARTS:
-            MutableHeaders(scope=message).update(rate_headers(standings))
+        if states and message["type"] in STARTS:
+            MutableHeaders(scope=message).update(rate_headers(states))
         await send(message)
 
     return send_with_rates
 
 
-def _name(standing: Standing) -> str:
-    return POLICIES[standing.limit.code]
+def _name(state: LimitState) -> str:
+    return POLICIES[state.limit.code]

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from libs.runtime.doors import refusal
+from libs.runtime.host_guard import refusal
 from libs.runtime.problem_details import document
 from libs.telemetry import metrics
 from libs.telemetry.traces import span

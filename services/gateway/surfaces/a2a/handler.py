@@ -43,7 +43,7 @@ from services.gateway.api.security import READING, require
 from services.gateway.api.sessions import TurnOver
 from services.gateway.domain import access
 from services.gateway.surfaces.a2a.calls import Call, Sent
-from services.gateway.surfaces.a2a.messages import Said, answer_to, said
+from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
 from services.gateway.surfaces.a2a.reader import TaskReader, Update, begun
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
@@ -217,7 +217,7 @@ class Tasks(RequestHandler):
             await self._webhooks.add(call, place, wanted.task_push_notification_config)
         return sent
 
-    async def _started(self, call: Call, context: str, message: Said) -> Sent:
+    async def _started(self, call: Call, context: str, message: MessageContent) -> Sent:
         text, options = _text(message), dict[str, Any](message.options)
         try:
             accepted = await call.turns.start(text, session_id=context or None, key=message.key, **options)
@@ -225,19 +225,19 @@ class Tasks(RequestHandler):
             raise InvalidParamsError("there is no such context; leave it out to begin one") from None
         return Sent(accepted.turn_id, accepted, text)
 
-    async def _answered(self, call: Call, task: str, context: str, message: Said) -> Sent:
-        standing = await call.turns.standing(task)
-        if context not in ("", standing.turn.session_id):
+    async def _answered(self, call: Call, task: str, context: str, message: MessageContent) -> Sent:
+        status = await call.turns.status(task)
+        if context not in ("", status.turn.session_id):
             raise InvalidParamsError("the task belongs to another context")
         asked_at = (await self._store.now(call.who.tenant, task)).at
-        if isinstance(standing.question, ApprovalShown):
-            taken = await self._decided(call, standing.question, message)
+        if isinstance(status.question, ApprovalShown):
+            taken = await self._decided(call, status.question, message)
             return Sent(task, asked_at=asked_at if taken else None)
         # A repeated message gets its first answer, also if the task has gone on since.
         await call.turns.reply(task, _text(message), key=message.key)
         return Sent(task, asked_at=asked_at)
 
-    async def _decided(self, call: Call, asked: ApprovalShown, message: Said) -> bool:
+    async def _decided(self, call: Call, asked: ApprovalShown, message: MessageContent) -> bool:
         """Answer an approval; return whether a worker has taken the answer yet.
 
         Raises:
@@ -264,7 +264,7 @@ class Tasks(RequestHandler):
             await call.turns.settled(now.place, wait=min(left, LOOK_SECONDS))
 
 
-def _text(message: Said) -> str:
+def _text(message: MessageContent) -> str:
     """Return the text of a message; a data part without words is its own text."""
     if not message.text and message.data is not None:
         return orjson.dumps(message.data, option=orjson.OPT_INDENT_2).decode()

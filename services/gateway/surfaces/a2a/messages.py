@@ -22,7 +22,7 @@ TEXT, JSON = ("", "text/plain", "text/markdown"), ("", "application/json")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MessageContent:
     """A client's message. `key` makes an equal one, with the same id, safe to repeat."""
 
     text: str
@@ -32,7 +32,7 @@ class Said:
     key: str
 
 
-def said(message: Message) -> Said:
+def said(message: Message) -> MessageContent:
     """Return what a message says.
 
     Raises:
@@ -47,10 +47,10 @@ def said(message: Message) -> Said:
         elif data is None and isinstance(content, Mapping):
             data = content
     options = _options(message)
-    return Said("\n\n".join(texts), data, options, _key(message))
+    return MessageContent("\n\n".join(texts), data, options, _key(message))
 
 
-def answer_to(approval: ApprovalShown, message: Said) -> Answer:
+def answer_to(approval: ApprovalShown, message: MessageContent) -> Answer:
     """Return the answer to an approval: a data part, or words that begin its digest.
 
     Raises:

@@ -48,12 +48,12 @@ class TaskReader:
 
     async def now(self, call: Call, sent: Sent) -> Now:
         """Return a task as it stands. Raises NotFound, also for one of others."""
-        standing = await call.turns.standing(sent.turn_id)
+        status = await call.turns.status(sent.turn_id)
         found = await self._store.now(call.who.tenant, sent.turn_id)
-        if found.turn.state.startswith("awaiting") and standing.question is None:
+        if found.turn.state.startswith("awaiting") and status.question is None:
             # It began to ask between the two reads.
-            standing = await call.turns.standing(sent.turn_id)
-        turn, question = found.turn, standing.question
+            status = await call.turns.status(sent.turn_id)
+        turn, question = found.turn, status.question
         if turn.state.startswith("awaiting") and found.at == sent.asked_at:
             # Answered; a worker has only to read it.
             turn, question = turn.model_copy(update={"state": "running"}), None

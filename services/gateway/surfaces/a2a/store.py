@@ -58,7 +58,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ExchangedMessage:
     """A question of the turn, or its answer. `role` is agent or user."""
 
     message_id: str
@@ -117,11 +117,11 @@ class TaskStore:
         async with self._database.read(GROUP, tenant) as connection:
             return [File(**row) async for row in queries.task_files(connection, tenant=tenant, turns=list(turns))]
 
-    async def exchange(self, tenant: str, session: str, turn: str) -> Sequence[Said]:
+    async def exchange(self, tenant: str, session: str, turn: str) -> Sequence[ExchangedMessage]:
         """Return the questions of a turn and their answers, in order."""
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.task_exchange(connection, tenant=tenant, session=session, turn=turn)
-            return [Said(**row) async for row in rows]
+            return [ExchangedMessage(**row) async for row in rows]
 
     async def push_configs(self, tenant: str, principal: str, turn: str) -> Sequence[PushConfig]:
         """Return a principal's addresses for a task's updates, by id."""

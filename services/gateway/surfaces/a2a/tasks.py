@@ -26,7 +26,7 @@ from libs import ids
 from services.gateway.api.models import ApprovalShown, TurnShown
 from services.gateway.sse.viewer import TextDelta
 from services.gateway.store import Numbered
-from services.gateway.surfaces.a2a.store import File, Said
+from services.gateway.surfaces.a2a.store import ExchangedMessage, File
 from services.gateway.surfaces.turns import Clarification, Question
 
 EXTENSION = "urn:suma:a2a:turn:v1"
@@ -63,7 +63,7 @@ class Facts:
     """When it got its status."""
     question: Question | None = None
     files: Sequence[File] = ()
-    exchange: Sequence[Said] = ()
+    exchange: Sequence[ExchangedMessage] = ()
 
 
 def turn_states(state: TaskState) -> Sequence[str] | None:
@@ -168,11 +168,11 @@ def _status(facts: Facts) -> TaskStatus:
 
 def _history(facts: Facts) -> list[Message]:
     turn = facts.turn
-    first = Said(turn.message_id or turn.turn_id, "user", turn.text, turn.created_at)
+    first = ExchangedMessage(turn.message_id or turn.turn_id, "user", turn.text, turn.created_at)
     return [_message(turn, said) for said in (first, *facts.exchange)]
 
 
-def _message(turn: TurnShown, said: Said) -> Message:
+def _message(turn: TurnShown, said: ExchangedMessage) -> Message:
     role = Role.ROLE_USER if said.role == "user" else Role.ROLE_AGENT
     return Message(
         message_id=said.message_id,
@@ -231,7 +231,7 @@ def _asking(turn: TurnShown, name: str, text: str, about: Mapping[str, Any]) -> 
 def _told(turn: TurnShown, name: str, text: str) -> Message | None:
     if not text:
         return None
-    return _message(turn, Said(ids.derived(name, text), "agent", text, turn.created_at))
+    return _message(turn, ExchangedMessage(ids.derived(name, text), "agent", text, turn.created_at))
 
 
 def _struct(content: Mapping[str, Any]) -> Struct:

@@ -21,7 +21,7 @@ from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.agui.events import Run
-from services.gateway.surfaces.calls import Attempt, Call, Options, QuestionClosed, Unclear, Wish, parsed
+from services.gateway.surfaces.calls import AnswerUnclear, Attempt, Call, Options, QuestionClosed, Wish, parsed
 from services.gateway.surfaces.files import Given
 from services.gateway.surfaces.segments import Segment
 from services.gateway.surfaces.turns import TurnClient
@@ -55,7 +55,7 @@ async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Res
     try:
         begun = await _begin(call, who, given)
         items = segments.follow(turns, begun)
-    except Unclear as unclear:
+    except AnswerUnclear as unclear:
         begun, items = unclear.place, _only(unclear.question)
     made.begin(begun, await segments.earlier(turns, begun))
     # Files of the input are not kept while its turn runs.

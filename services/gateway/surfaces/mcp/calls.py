@@ -170,14 +170,14 @@ class Call:
     async def _go_on(self, state: RequestState, params: CallToolRequestParams) -> Result:
         """Pass a person's answer on, and follow the turn. Without a usable answer the question is asked again."""
         said = (params.input_responses or {}).get(QUESTION)
-        standing = await self.turns.standing(state.turn_id)
-        question = standing.question
+        status = await self.turns.status(state.turn_id)
+        question = status.question
         if isinstance(said, ElicitResult) and question is not None and key_of(question, state.turn_id) == state.asked:
             if said.action == "cancel":
-                return waiting(standing.turn, question)
+                return waiting(status.turn, question)
             if await answer(self.turns, state.turn_id, question, said):
                 self.asked.add(state.asked)
-        return await self._until_it_ends(standing.turn)
+        return await self._until_it_ends(status.turn)
 
     async def _cancel(self, args: dict[str, Any]) -> Result:
         done = await self.turns.cancel(_one(args, "turn_id"), reason=str(args.get("reason", "")))
@@ -212,13 +212,13 @@ class Call:
 
     async def _ask(self, turn: Accepted | TurnShown) -> Result | None:
         """Ask what the turn asks now, unless this request has; return the result that ends the request, if one does."""
-        standing = await self.turns.standing(turn.turn_id)
-        question = standing.question
+        status = await self.turns.status(turn.turn_id)
+        question = status.question
         if question is None or (key := key_of(question, turn.turn_id)) in self.asked:
             return None
         self.asked.add(key)
         if not self.elicits or not questions.is_asked(question):
-            return waiting(standing.turn, question)
+            return waiting(status.turn, question)
         if self.stream is not None:
             await self.stream.ask(turn.turn_id, question)
             return None

@@ -137,7 +137,7 @@ class Handshakes:
         turn_id, _, asked = message["id"].partition("/")
         with suppress(SumaError, ValidationError):
             said = ElicitResult.model_validate(message.get("result"))
-            question = (await turns.standing(turn_id)).question
+            question = (await turns.status(turn_id)).question
             if question is not None and calls.key_of(question, turn_id) == asked:
                 await calls.answer(turns, turn_id, question, said)
 

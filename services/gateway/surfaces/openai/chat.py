@@ -21,7 +21,7 @@ from services.gateway.api.stream import ServerSent
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
-from services.gateway.surfaces.calls import Call, Unclear, Wish, parsed
+from services.gateway.surfaces.calls import AnswerUnclear, Call, Wish, parsed
 from services.gateway.surfaces.openai import problems
 from services.gateway.surfaces.openai.inputs import files_of, text_of
 from services.gateway.surfaces.openai.requests import (
@@ -56,7 +56,7 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     try:
         begun = await call.begin(wish)
         completion = Completion(begun, int(here.platform.clock.now().timestamp()), asked.asks_by)
-    except Unclear as unclear:
+    except AnswerUnclear as unclear:
         completion = Completion(unclear.place, int(here.platform.clock.now().timestamp()), asked.asks_by)
         completion.ask(unclear.question, f"{UNCLEAR}\n\n")
         return _stream(completion, _nothing(), here, asked) if asked.stream else JSONResponse(completion.whole())

@@ -43,7 +43,7 @@ async def speaking(
 
 
 async def account(budgets: PostgresBudgets) -> Account:
-    return (await budgets.standing(ADA.tenant)).tenant
+    return (await budgets.accounts(ADA.tenant)).tenant
 
 
 @pytest.mark.requirement("A17c")

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from libs.cache import LocalWindows, Standing
+from libs.cache import LimitState, LocalWindows
 from libs.database import Dsns, Sizes
 from libs.errors import Unavailable
 from libs.events import TurnEnded
@@ -96,7 +96,7 @@ async def test_answers_tell_limits_in_standard_headers(gateway_where: Dsns, owne
 class Away:
     """Rate windows in a Redis that does not answer."""
 
-    async def admit(self, limits: object) -> list[Standing]:
+    async def admit(self, limits: object) -> list[LimitState]:
         raise Unavailable
 
 

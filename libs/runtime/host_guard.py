@@ -1,4 +1,4 @@
-"""The first check of a request on every port: its Host and its Origin."""
+"""The host guard: the first check of a request on every port, its Host and its Origin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def refusal(headers: Headers, hosts: Collection[str], origins: Collection[str] =
     return None
 
 
-class Door:
+class HostGuard:
     """Middleware that checks the Host and Origin of internal apps. It accepts the configured names and, for probes and
     scrapers, IP addresses.
     """
