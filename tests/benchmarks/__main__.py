@@ -28,6 +28,7 @@ from tests.benchmarks import (
     start,
     streams,
     turns,
+    web,
     workspace,
 )
 from tests.benchmarks.rows import Row, table
@@ -58,6 +59,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "growth": growth.measure,
     "budgets": budgets.measure,
     "streams": streams.measure,
+    "web": web.measure,
 }
 
 

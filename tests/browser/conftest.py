@@ -15,14 +15,7 @@ from playwright.async_api import Browser, async_playwright
 
 from deploy.local.cache import Unprovided
 from deploy.local.web import web
-from tests.browser.visitor import Live, Visitor, chromium, live_at
-
-OPTIONS = (
-    # A container's root has no user namespaces and a small /dev/shm.
-    *("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"),
-    # Each process compiles the application again, and one is kept ready for the next tab.
-    *("--process-per-site", "--renderer-process-limit=1"),
-)
+from tests.browser.visitor import NO_CHROMIUM, Live, Visitor, chromium, launched, live_at
 
 
 @pytest.fixture(scope="session")
@@ -37,9 +30,9 @@ def application() -> Path:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     if (program := chromium()) is None:
-        pytest.skip("SKIPPED in a browser: no Chromium found; install it (apt-get install chromium) or set CHROMIUM")
+        pytest.skip(f"SKIPPED in a browser: {NO_CHROMIUM}")
     async with async_playwright() as playwright:
-        yield await playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
+        yield await launched(playwright, program)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import httpx
 import pytest
 from playwright.async_api import Page, Request, expect
 
-from tests.browser.visitor import Live, Visitor, approval, ask, contents, ended
+from tests.browser.visitor import Live, Visitor, approval, ask, contents, ended, weight
 
 WISH = "remove duplicates and sort by type"
 MESSY = {"a.txt": "same", "b.txt": "same", "song.mp3": "la", "notes/todo.txt": "milk"}
@@ -16,18 +17,24 @@ FIRST_PAGE_MOST = 250_000
 """Bytes of the application, compressed, with its font."""
 
 
-@pytest.mark.requirement("S4-54")
-async def test_printed_link_leads_to_a_first_result(visitor: Visitor, live: Live) -> None:
+@pytest.mark.requirement("S4-54", "P5")
+async def test_printed_link_leads_to_a_task_done_and_undone(visitor: Visitor, live: Live) -> None:
     page = await visitor.open(live.link)
     await expect(page.get_by_role("heading", name="What should be done?")).to_be_visible()
     assert "code" not in page.url
     await page.get_by_role("button", name="Make an example folder").click()
+    folder = Path(str(await page.get_by_text("Example folder", exact=True).get_attribute("title")))
+    before = contents(folder)
     await page.get_by_role("button", name=re.compile("Clean up this folder")).click()
     await expect(page.get_by_label("Plan", exact=True)).to_contain_text("steps")
     await approval(page).click()
     await ended(page)
     await expect(page.get_by_role("heading", name="Changes made")).to_be_visible()
     await expect(page.locator(".prose").last).to_contain_text(re.compile(r"\d+"))
+    assert contents(folder) != before
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.get_by_label("Changes made").get_by_text("rolled back since")).to_be_visible()
+    assert contents(folder) == before
 
 
 async def test_first_page_has_at_most_250_kilobytes(person: Visitor) -> None:
@@ -36,8 +43,7 @@ async def test_first_page_has_at_most_250_kilobytes(person: Visitor) -> None:
     page.on("requestfinished", lambda request: finished.append(request))
     await page.goto("/chat")
     await page.get_by_label("Message").wait_for()
-    sizes = [await request.sizes() for request in finished if "/v1/" not in request.url]
-    assert 100_000 < sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes) <= FIRST_PAGE_MOST
+    assert 100_000 < await weight(finished) <= FIRST_PAGE_MOST
 
 
 async def test_used_link_signs_nobody_in(visitor: Visitor, live: Live) -> None:

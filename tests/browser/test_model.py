@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from playwright.async_api import Browser, Page, expect
 from tests.browser.states import OVERFLOWING
 from tests.browser.visitor import Live, Visitor, ask, ended, live_at
 from tests.infrastructure.vendor import Vendor, planned, said, vendor
+from tests.journeys.test_start_and_stop import seen
 
 LIST = planned(("manage-files.list", {"path": "."}))
 ELSEWHERE = "https://attacker.example"
@@ -75,6 +77,24 @@ async def test_hostile_answer_runs_and_fetches_nothing(reader: Visitor, thinking
     assert "noopener" in str(await away.get_attribute("rel")), "a page that is opened must not reach this one"
     await page.set_viewport_size({"width": 360, "height": 740})
     assert await page.evaluate(OVERFLOWING) == []
+
+
+@pytest.mark.requirement("A22b")
+async def test_new_tab_shows_the_answer_that_a_closed_one_began(reader: Visitor, thinking: Live, there: Vendor) -> None:
+    rest = asyncio.Event()
+    there.play(LIST, said("There ", "is ", "one ", "file ", "in ", "it.", held=rest))
+    page = await reader.open("/chat")
+    await ask(page, "list my files", thinking.folder("closing", {"a.txt": "a"}))
+    await expect(page.locator(".prose")).to_contain_text("There is one")
+    address = page.url
+    await page.close()
+    rest.set()
+    async with thinking.house.api() as api:
+        await seen(api, address.rpartition("/")[2], "message.completed")
+    page = await reader.open(address)
+    await ended(page)
+    await expect(page.locator(".prose")).to_have_text("There is one file in it.")
+    await expect(page.get_by_role("article")).to_have_count(1)
 
 
 @pytest.mark.requirement("A10")

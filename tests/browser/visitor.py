@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from playwright.async_api import (
     ConsoleMessage,
     Locator,
     Page,
+    Playwright,
     Request,
     StorageState,
     WebError,
@@ -25,9 +26,16 @@ from playwright.async_api import (
 from deploy.local.ports import free_port
 from tests.journeys.house import House, house
 
+OPTIONS = (
+    # A container's root has no user namespaces and a small /dev/shm.
+    *("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"),
+    # Each process compiles the application again, and one is kept ready for the next tab.
+    *("--process-per-site", "--renderer-process-limit=1"),
+)
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WITHIN = 30_000.0
 """Milliseconds that a busy machine may take to show what is expected."""
+NO_CHROMIUM = "no Chromium found; install it (apt-get install chromium) or set CHROMIUM"
 FAILED_REQUEST = "Failed to load resource"
 
 expect.set_options(timeout=WITHIN)
@@ -36,6 +44,11 @@ expect.set_options(timeout=WITHIN)
 def chromium() -> str | None:
     """Return the system's browser; `CHROMIUM` names another."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+async def launched(playwright: Playwright, program: str) -> Browser:
+    """Start the system's browser."""
+    return await playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
 
 
 @dataclass
@@ -145,6 +158,12 @@ class Visitor:
         page = await self.context.new_page()
         await page.goto(path)
         return page
+
+
+async def weight(requests: Iterable[Request]) -> int:
+    """Return the bytes that the application's files had on their way, compressed and with their headers."""
+    sizes = [await request.sizes() for request in requests if "/v1/" not in request.url]
+    return sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes)
 
 
 async def ask(page: Page, text: str, folder: Path) -> None:

@@ -47,6 +47,8 @@ class Turn:
     """Says nothing more once its chunks are out."""
     breaks: bool = False
     """Is cut off there instead."""
+    held: asyncio.Event | None = None
+    """Waits for this with half of what it sends."""
 
 
 def said(*chunks: str, **fields: Any) -> Turn:
@@ -149,7 +151,9 @@ class Vendor:
     async def _stream(self, turn: Turn, frames: list[str]) -> AsyncIterator[bytes]:
         whole = False
         try:
-            for frame in frames:
+            for number, frame in enumerate(frames):
+                if turn.held is not None and number == len(frames) // 2:
+                    await turn.held.wait()
                 if turn.pause:
                     await asyncio.sleep(turn.pause)
                 body = frame.encode()
