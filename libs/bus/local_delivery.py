@@ -14,7 +14,7 @@ from libs.bus.ports import Logged, Record
 
 EARLY_MOST, EARLY_MOST_BYTES = 256, 1 << 20
 """Records and bytes of one partition kept until their predecessors are observed; the rest is left to the transport."""
-OWED_MOST = 512
+PENDING_MOST = 512
 """Most locally delivered records of one partition whose copies are pending; local delivery pauses at this bound."""
 BEYOND_MOST = 1024
 
@@ -40,7 +40,7 @@ class LocalDelivery:
         self._beyond: set[int] = set()
         self._early: dict[int, Record] = {}
         self._early_bytes = 0
-        self._owed: dict[str, PendingCopy] = {}
+        self._pending: dict[str, PendingCopy] = {}
 
     def offer(self, record: Record) -> None:
         """Accept a record that this process's writer has published."""
@@ -56,34 +56,34 @@ class LocalDelivery:
 
     def next(self) -> Record | None:
         """Take the next record if it is here; its copy is pending from now on."""
-        if self.known is None or len(self._owed) >= OWED_MOST or self.known + 1 not in self._early:
+        if self.known is None or len(self._pending) >= PENDING_MOST or self.known + 1 not in self._early:
             return None
         record = self._early.pop(self.known + 1)
         self._early_bytes -= len(record.data)
-        self._owed[record.event_id] = PendingCopy(record)
+        self._pending[record.event_id] = PendingCopy(record)
         self._reach(record.position)
         return record
 
     def observe(self, event_id: str, position: int, logged: Logged | None) -> PendingCopy | None:
         """Record that the transport has this event at `position`; return the pending copy that it matches, if any."""
-        owed = self._owed.get(event_id)
+        pending = self._pending.get(event_id)
         if logged is not None:
-            self._note(*logged, again=owed is None)
-        if owed is not None:
-            owed.copies.append(position)
-            if owed.done:
-                del self._owed[event_id]
-        return owed
+            self._note(*logged, again=pending is None)
+        if pending is not None:
+            pending.copies.append(position)
+            if pending.done:
+                del self._pending[event_id]
+        return pending
 
     def done(self, record: Record) -> list[int] | None:
         """Return the offsets of the record's copies if it was delivered locally, else None."""
-        owed = self._owed.get(record.event_id)
-        if owed is None or owed.record is not record:
+        pending = self._pending.get(record.event_id)
+        if pending is None or pending.record is not record:
             return None
-        owed.record = None
-        if owed.copies:
-            del self._owed[record.event_id]
-        return owed.copies
+        pending.record = None
+        if pending.copies:
+            del self._pending[record.event_id]
+        return pending.copies
 
     def _note(self, position: int, safe: int, *, again: bool) -> None:
         if self.known is None or safe > self.known:

@@ -3,7 +3,7 @@
 On a dense bus a record comes from the log, or directly from this process's writer when its position is the next one.
 Any other local record is dropped and read from the log. On Kafka everything is read from Kafka, and records that were
 delivered locally are recognised (`local_delivery`); records that this process's relay has sent are taken as soon as
-their offset is known. The low-water mark of finished records moves the group's offset lazily: it is a hint.
+their offset is known. The low watermark of finished records moves the group's offset lazily: it is a hint.
 
 Tenants share a partition. The reader bounds how many records of one tenant run at once and reads ahead in bounded
 memory, so a tenant behind another's thousands is reached at once (docs/operations/overload.md).
@@ -80,10 +80,10 @@ class PartitionCursor:
     def _observe(self, event_id: str, position: int, logged: Logged | None) -> bool:
         """Move to this position; return whether the record must still be handled, as it was not delivered locally."""
         self.after = position
-        owed = self.local_delivery.observe(event_id, position, logged)
-        if owed is None or not owed.done:
+        pending = self.local_delivery.observe(event_id, position, logged)
+        if pending is None or not pending.done:
             self.open.add(position)
-        return owed is None
+        return pending is None
 
     def take(self, record: Record) -> None:
         self.ahead.put(record.tenant, record)
@@ -235,17 +235,17 @@ class Reader:
             await self._bus.moved(self._own_every)
 
     async def flush(self) -> None:
-        """Store the low-water marks now."""
+        """Store the low watermarks now."""
         moved: dict[str, dict[Partition, int]] = {}
         for (group, partition), cursor in self._cursors.items():
             if cursor.low_watermark > cursor.flushed:
                 moved.setdefault(group, {})[partition] = cursor.low_watermark
         if moved:
             await self._bus.advance(moved)
-            for group, marks in moved.items():
-                for partition, mark in marks.items():
+            for group, low_watermarks in moved.items():
+                for partition, low_watermark in low_watermarks.items():
                     if (flushed := self._cursors.get((group, partition))) is not None:
-                        flushed.flushed = mark
+                        flushed.flushed = low_watermark
 
     async def flush_often(self, point: Callable[[str], None]) -> None:
         while True:

@@ -53,7 +53,7 @@ class Entry:
     """Whether it waits while Postgres cannot be reached; else it fails."""
     spoken: list[tuple[Envelope[Event], bytes, Row, Mapping[str, str], int]] = field(default_factory=list)
     """Each event, its data, its row, its headers, and the place of its changeset's item among `items`."""
-    held: list[Lease] = field(default_factory=list)
+    claimed: list[Lease] = field(default_factory=list)
     starts: list[tuple[Row, int]] = field(default_factory=list)
     """Each lease's row, and the place of its changeset's item."""
     parks: list[Row] = field(default_factory=list)
@@ -148,12 +148,12 @@ def spoken(
 
 
 def started(cause: Cause, start: NewLease, *, owner: str | None) -> tuple[Row, Lease | None]:
-    """Return a lease as a row, and as held when it is claimed at birth."""
+    """Return a lease as a row, and as a `Lease` where it is claimed at birth."""
     content = {**start.input, "_cause": cause.inherited()}
     row: Row = {"id": start.id, "kind": start.kind, "input": content}
     row |= {"owner": owner, "ttl": TTL_SECONDS} if owner else {"delay": start.delay or 0.0}
-    held = Lease(start.id, cause.group, start.kind, cause.tenant, cause.key, 1, 1, content) if owner else None
-    return row, held
+    lease = Lease(start.id, cause.group, start.kind, cause.tenant, cause.key, 1, 1, content) if owner else None
+    return row, lease
 
 
 def parked(cause: Cause, parking: Parking) -> Row:
@@ -195,8 +195,8 @@ def document(entries: Sequence[Entry]) -> str:
                     batch.setdefault(name, []).extend(
                         {"n": n, "id": id, "grp": changeset.cause.group, "tenant": tenant} for id in wanted
                     )
-            for aside in changeset.dead_letter_actions:
-                row = {"n": n, "verb": aside.verb, "grp": aside.group, "id": aside.event_id, "tenant": tenant}
+            for action in changeset.dead_letter_actions:
+                row = {"n": n, "verb": action.verb, "grp": action.group, "id": action.event_id, "tenant": tenant}
                 batch.setdefault("asides", []).append(row)
         for _, _, row, _, place in entry.spoken:
             batch.setdefault("events", []).append({**row, "n": n, "o": o, "c": first + place})

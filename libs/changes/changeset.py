@@ -77,20 +77,20 @@ class Cause:
         )
 
     @classmethod
-    def held(cls, held: Lease) -> Cause:
+    def of_lease(cls, lease: Lease) -> Cause:
         """Return the cause of a finished lease. The changeset that started the lease stored what its events inherit."""
-        context = held.input.get("_cause", {})
+        context = lease.input.get("_cause", {})
         return cls(
-            id=f"{held.id}:{held.token}",
-            group=held.group,
-            tenant=held.tenant,
-            key=held.key,
+            id=f"{lease.id}:{lease.token}",
+            group=lease.group,
+            tenant=lease.tenant,
+            key=lease.key,
             session=context.get("session"),
-            turn=context.get("turn") or held.input.get("turn_id"),
+            turn=context.get("turn") or lease.input.get("turn_id"),
             correlation=context.get("correlation"),
             causation=context.get("causation"),
             traceparent=context.get("traceparent"),
-            lease=held,
+            lease=lease,
         )
 
     @classmethod
@@ -148,8 +148,8 @@ class Changeset:
     def cancel(self, *ids: str) -> Changeset:
         return self._plus(cancels=ids)
 
-    def act_on_dead_letters(self, *asides: DeadLetterAction) -> Changeset:
-        return self._plus(dead_letter_actions=asides)
+    def act_on_dead_letters(self, *actions: DeadLetterAction) -> Changeset:
+        return self._plus(dead_letter_actions=actions)
 
     def on_commit(self, *then: Callable[[], None]) -> Changeset:
         return self._plus(then=then)

@@ -64,7 +64,7 @@ class Applied:
 
     verdict: str
     records: Sequence[Record] = ()
-    held: Sequence[Lease] = ()
+    claimed: Sequence[Lease] = ()
 
 
 class WriterHooks:
@@ -73,9 +73,9 @@ class WriterHooks:
     def __init__(self) -> None:
         self.claim: Callable[[str, str, NewLease], bool] = lambda group, tenant, start: False
         """Return whether this lease may be claimed at birth; a yes reserves its room until `begin` or `unclaim`."""
-        self.unclaim: Callable[[Lease], None] = lambda held: None
-        self.begin: Callable[[Lease], None] = lambda held: None
-        self.due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
+        self.unclaim: Callable[[Lease], None] = lambda lease: None
+        self.begin: Callable[[Lease], None] = lambda lease: None
+        self.note_due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
         """Called when a lease was created unclaimed and is due at once."""
         self.deliver: Callable[[Sequence[Record]], None] = lambda records: None
         self.cancelled: Callable[[Sequence[str]], None] = lambda ids: None
@@ -188,10 +188,10 @@ class Writer:
         cause = changeset.cause
         for start in changeset.starts:
             claimed = start.delay is None and self.hooks.claim(cause.group, cause.tenant, start)
-            row, held = batch.started(cause, start, owner=self._member if claimed else None)
+            row, lease = batch.started(cause, start, owner=self._member if claimed else None)
             entry.starts.append((row, place))
-            if held is not None:
-                entry.held.append(held)
+            if lease is not None:
+                entry.claimed.append(lease)
 
     def _take(self) -> list[Waiting]:
         """Take up to 64 waiting entries, at most one per lane: a second one would not see the first one's rows."""
@@ -298,14 +298,14 @@ class Writer:
             for row, place in entry.starts if verdict == FRESH else ():
                 if not row.get("owner") and not row["delay"]:
                     cause = entry.changesets[place].cause
-                    self.hooks.due(cause.group, row["kind"], cause.tenant)
-            for held in entry.held:
-                (self.hooks.begin if verdict == FRESH else self.hooks.unclaim)(held)
+                    self.hooks.note_due(cause.group, row["kind"], cause.tenant)
+            for lease in entry.claimed:
+                (self.hooks.begin if verdict == FRESH else self.hooks.unclaim)(lease)
             for changeset in entry.changesets if verdict == FRESH else ():
                 if changeset.cancels:
                     self.hooks.cancelled(changeset.cancels)
             if not done.done():
-                done.set_result(Applied(verdict, records, entry.held))
+                done.set_result(Applied(verdict, records, entry.claimed))
 
     def _fail(self, waiting: Waiting, error: Exception) -> None:
         entry, done = waiting
@@ -314,8 +314,8 @@ class Writer:
             done.set_exception(error)
 
     def _unclaim(self, entry: Entry) -> None:
-        for held in entry.held:
-            self.hooks.unclaim(held)
+        for lease in entry.claimed:
+            self.hooks.unclaim(lease)
 
 
 def _tenant(changesets: Sequence[Changeset]) -> str:

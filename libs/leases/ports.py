@@ -103,15 +103,15 @@ class Leases(Protocol):
         """Return a tenant's leases by group and kind."""
         ...
 
-    async def renew(self, held: Sequence[Lease]) -> Mapping[str, bool]:
+    async def renew(self, leases: Sequence[Lease]) -> Mapping[str, bool]:
         """Renew the leases; return id → cancelled. An id that is absent is lost."""
         ...
 
-    async def cancelled_or_lost(self, held: Sequence[Lease]) -> Mapping[str, bool]:
+    async def cancelled_or_lost(self, leases: Sequence[Lease]) -> Mapping[str, bool]:
         """Return which of these leases were cancelled (False) or lost (True) since."""
         ...
 
-    async def release(self, held: Sequence[Lease], *, delay: float) -> None:
+    async def release(self, leases: Sequence[Lease], *, delay: float) -> None:
         """Release the leases; they can be claimed again after `delay` seconds."""
         ...
 

@@ -60,24 +60,22 @@ class PostgresLeases:
             rows = await pool.fetch("select * from bus.leased($1)", tenant)
         return [LeaseCount(*row) for row in rows]
 
-    async def renew(self, held: Sequence[Lease]) -> Mapping[str, bool]:
+    async def renew(self, leases: Sequence[Lease]) -> Mapping[str, bool]:
         pool = await self._database.hints()
         async with answering():
-            rows = await pool.fetch(
-                "select * from bus.beat($1, $2, $3)", [h.id for h in held], [h.token for h in held], TTL_SECONDS
-            )
+            rows = await pool.fetch("select * from bus.beat($1, $2, $3)", *_ids_and_tokens(leases), TTL_SECONDS)
         return {row["id"]: row["cancelled"] for row in rows}
 
-    async def cancelled_or_lost(self, held: Sequence[Lease]) -> Mapping[str, bool]:
+    async def cancelled_or_lost(self, leases: Sequence[Lease]) -> Mapping[str, bool]:
         pool = await self._database.bus()
         async with answering():
-            rows = await pool.fetch("select * from bus.marked($1, $2)", [h.id for h in held], [h.token for h in held])
+            rows = await pool.fetch("select * from bus.marked($1, $2)", *_ids_and_tokens(leases))
         return {row["id"]: row["lost"] for row in rows}
 
-    async def release(self, held: Sequence[Lease], *, delay: float) -> None:
+    async def release(self, leases: Sequence[Lease], *, delay: float) -> None:
         pool = await self._database.bus()
         async with answering():
-            await pool.execute("select bus.release($1, $2, $3)", [h.id for h in held], [h.token for h in held], delay)
+            await pool.execute("select bus.release($1, $2, $3)", *_ids_and_tokens(leases), delay)
 
     async def free(self, owners: Sequence[str]) -> int:
         pool = await self._database.bus()
@@ -88,3 +86,7 @@ class PostgresLeases:
         pool = await self._database.bus()
         async with answering():
             await pool.execute("select bus.give_back($1)", self._member)
+
+
+def _ids_and_tokens(leases: Sequence[Lease]) -> tuple[list[str], list[int]]:
+    return [lease.id for lease in leases], [lease.token for lease in leases]

@@ -365,9 +365,9 @@ class Consumer:
             raise self._stop(record, error)
         try:
             report = subscription.on_dead(cause, record, error)
-            letter = await self._notices.letter(self._group, record, error, attempts=attempts)
+            dead_letter = await self._notices.dead_letter(self._group, record, error, attempts=attempts)
             applied = await self._writer.apply(
-                report.emit(letter), state="dead", parking=Parking(record, "dead", _error_text(error), attempts)
+                report.emit(dead_letter), state="dead", parking=Parking(record, "dead", _error_text(error), attempts)
             )
         except Unavailable:
             raise

@@ -27,7 +27,7 @@ class FailureReports:
         self._objects, self._board = objects, board
         self._put: OrderedDict[str, None] = OrderedDict()
 
-    async def letter(self, group: str, record: Record, error: SumaError, *, attempts: int) -> EventDeadLettered:
+    async def dead_letter(self, group: str, record: Record, error: SumaError, *, attempts: int) -> EventDeadLettered:
         """Return the dead letter of an event; its original is durable.
 
         Raises:
@@ -46,22 +46,22 @@ class FailureReports:
             original=await bodies.store(self._objects, record.tenant, original),
         )
 
-    async def lease(self, held: Lease, error: SumaError) -> EventDeadLettered:
+    async def lease(self, lease: Lease, error: SumaError) -> EventDeadLettered:
         """Return the dead letter of leased work; its input is durable.
 
         Raises:
             Unavailable: the input is large, and the object store does not answer.
         """
         return EventDeadLettered(
-            group=held.group,
+            group=lease.group,
             event_topic=LEASES,
-            event_type=held.kind,
-            event_id=held.id,
-            event_key=held.key,
+            event_type=lease.kind,
+            event_id=lease.id,
+            event_key=lease.key,
             code=error.code,
             error=str(error)[:2000],
-            attempts=held.attempts,
-            original=await bodies.store(self._objects, held.tenant, dict(held.input)),
+            attempts=lease.attempts,
+            original=await bodies.store(self._objects, lease.tenant, dict(lease.input)),
         )
 
     async def waits(self, group: str, record: Record, error: SumaError, *, attempts: int) -> None:

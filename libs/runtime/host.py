@@ -167,7 +167,7 @@ class _Engine:
             runner.begin,
             runner.stop,
         )
-        hooks.due = runner.due
+        hooks.note_due = runner.note_due
         hooks.deliver, hooks.point = self._deliver, self.platform.point
         for consumer in self.consumers.values():
             consumer.retried = runner.sweep_now

@@ -104,7 +104,7 @@ class ConcurrencyLimit:
 class Work:
     """A running piece of work and its lease."""
 
-    held: Lease
+    lease: Lease
     renewed: float
     """When the last successful claim or renewal was requested, by `time.monotonic`, which also counts while the process
     is stopped.
@@ -163,32 +163,32 @@ class LeaseRunner:
         self._born[start.id] = time.monotonic()
         return True
 
-    def unclaim(self, held: Lease) -> None:
+    def unclaim(self, lease: Lease) -> None:
         """Release the place of a lease that was not created."""
-        self._born.pop(held.id, None)
-        self._limits[held.group, held.kind].leave(held.tenant)
+        self._born.pop(lease.id, None)
+        self._limits[lease.group, lease.kind].leave(lease.tenant)
 
-    def due(self, group: str, kind: str, tenant: str) -> None:
+    def note_due(self, group: str, kind: str, tenant: str) -> None:
         """Note that a lease was created unclaimed, and sweep if there is room for it by now."""
         limit = self._limits.get((group, kind))
         if limit is not None and limit.left > 0 and not limit.is_tenant_full(tenant):
             self.sweep_now()
 
-    def begin(self, held: Lease, *, since: float | None = None) -> None:
+    def begin(self, lease: Lease, *, since: float | None = None) -> None:
         """Start work on a claimed lease, valid from `since` or from its birth; its place is reserved already."""
-        born = self._born.pop(held.id, None)
+        born = self._born.pop(lease.id, None)
         if not self._taking:
             # The runner is stopping: the lease is released with all others when the process leaves.
-            self.unclaim(held)
+            self.unclaim(lease)
             return
-        if (older := self._work.get(held.id)) is not None:
+        if (older := self._work.get(lease.id)) is not None:
             self._drop([older])
-        work = Work(held, since or born or time.monotonic())
-        work.held = replace(held, valid=work.valid)
-        self._work[held.id] = work
+        work = Work(lease, since or born or time.monotonic())
+        work.lease = replace(lease, valid=work.valid)
+        self._work[lease.id] = work
         work.task = asyncio.get_running_loop().create_task(self._run(work))
         work.task.add_done_callback(lambda task: self._ended(work, task))
-        metrics.leases_held.labels(held.group, held.kind).inc()
+        metrics.leases_held.labels(lease.group, lease.kind).inc()
 
     def stop(self, ids: Iterable[str]) -> None:
         """Cancel the work of these leases; its end reports the cancel. Work that has already ended keeps its result."""
@@ -215,7 +215,7 @@ class LeaseRunner:
             mine, asked = list(self._work.values()), time.monotonic()
             try:
                 async with asyncio.timeout(BEAT_ANSWER_SECONDS):
-                    alive = await self._leases.renew([work.held for work in mine]) if mine else {}
+                    alive = await self._leases.renew([work.lease for work in mine]) if mine else {}
             except (Unavailable, TimeoutError):
                 log.warning("could not renew leases")
                 pause = min(1.0, self._beat_every)
@@ -224,22 +224,22 @@ class LeaseRunner:
                 continue
             renewed, pause = loop.time(), self._beat_every
             for work in mine:
-                if work.held.id in alive:
+                if work.lease.id in alive:
                     work.renewed = asked
-            self._drop([work for work in mine if work.held.id not in alive])
+            self._drop([work for work in mine if work.lease.id not in alive])
             self.stop(id for id, cancelled in alive.items() if cancelled)
 
     async def sweep(self) -> None:
         """Claim due leases every second, or as soon as there is room, and check own leases for cancels."""
         groups, loop = list(self._consumers), asyncio.get_running_loop()
-        looked = loop.time()
+        checked = loop.time()
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._sweep_every):
                     await self._sweep.wait()
             self._sweep.clear()
-            if loop.time() - looked >= self._sweep_every:
-                looked = loop.time()
+            if loop.time() - checked >= self._sweep_every:
+                checked = loop.time()
                 await _quietly(self._look_for_cancels())
             await _quietly(self._take_due(groups))
 
@@ -281,81 +281,83 @@ class LeaseRunner:
             raise
         finally:
             limit.taken -= asked
-        for held in due:
-            limit.enter(held.tenant)
-            self.begin(held, since=since)
+        for lease in due:
+            limit.enter(lease.tenant)
+            self.begin(lease, since=since)
         limit.swept(waited, filled=len(due) >= asked)
 
     async def _look_for_cancels(self) -> None:
         if self._work:
-            marked = await self._leases.cancelled_or_lost([work.held for work in self._work.values()])
-            self.stop(id for id, lost in marked.items() if not lost)
+            found = await self._leases.cancelled_or_lost([work.lease for work in self._work.values()])
+            self.stop(id for id, lost in found.items() if not lost)
 
     def _drop(self, works: Sequence[Work]) -> None:
         """Cancel the work of lost leases; its result is discarded."""
         for work in works:
             if not (work.stopping or work.lost or work.task.done()):
                 work.lost = True
-                metrics.leases_lost.labels(work.held.group, work.held.kind).inc()
+                metrics.leases_lost.labels(work.lease.group, work.lease.kind).inc()
                 if not work.settling:
                     _cancel(work)
 
     async def _run(self, work: Work) -> None:
-        held = work.held
-        kind, cause = self._limits[held.group, held.kind].kind, Cause.held(held)
-        about: dict[str, str | int] = {"suma.lease": held.id, "suma.attempt": held.attempts}
+        lease = work.lease
+        kind, cause = self._limits[lease.group, lease.kind].kind, Cause.of_lease(lease)
+        about: dict[str, str | int] = {"suma.lease": lease.id, "suma.attempt": lease.attempts}
         with (
-            span(f"work {held.kind}", parent=cause.traceparent, attributes=about),
-            metrics.task_seconds.labels(held.group, held.kind).time(),
+            span(f"work {lease.kind}", parent=cause.traceparent, attributes=about),
+            metrics.task_seconds.labels(lease.group, lease.kind).time(),
         ):
-            self._point(f"{held.group}:{held.kind}:run:before")
+            self._point(f"{lease.group}:{lease.kind}:run:before")
             end = await self._end(kind, work)
-            self._point(f"{held.group}:{held.kind}:run:after")
+            self._point(f"{lease.group}:{lease.kind}:run:after")
             if end is not None:
                 await self._settle(work, kind, end)
 
     async def _end(self, kind: Kind[Any], work: Work) -> End | None:
         """Run the long work and return how to end it, or None when it will be retried later."""
-        held = work.held
-        if held.cancelled:
-            return _failing(kind, held, Cancelled())
-        if held.deaths >= DEATHS_MOST:
-            return lambda: self._bury(kind, held)
-        if held.attempts > kind.attempts:
-            return _failing(kind, held, Exhausted(f"{held.kind} did not finish in {kind.attempts} attempts"))
+        lease = work.lease
+        if lease.cancelled:
+            return _failing(kind, lease, Cancelled())
+        if lease.deaths >= DEATHS_MOST:
+            return lambda: self._dead_letter(kind, lease)
+        if lease.attempts > kind.attempts:
+            return _failing(kind, lease, Exhausted(f"{lease.kind} did not finish in {kind.attempts} attempts"))
         try:
-            result = await kind.run(held)
+            result = await kind.run(lease)
         except Unavailable as error:
-            return await self._later(kind, held, error)
+            return await self._later(kind, lease, error)
         except SumaError as error:
-            return _failing(kind, held, error)
+            return _failing(kind, lease, error)
         except asyncio.CancelledError as error:
             if work.stopping and (task := asyncio.current_task()) is not None:
                 task.uncancel()
-                return _failing(kind, held, Cancelled())
+                return _failing(kind, lease, Cancelled())
             if being_cancelled():
                 raise
-            return await self._later(kind, held, _crashed(held, error))
+            return await self._later(kind, lease, _crashed(lease, error))
         except Exception as error:
-            return await self._later(kind, held, _crashed(held, error))
-        return lambda: kind.finish(held, result)
+            return await self._later(kind, lease, _crashed(lease, error))
+        return lambda: kind.finish(lease, result)
 
-    async def _bury(self, kind: Kind[Any], held: Lease) -> Changeset:
+    async def _dead_letter(self, kind: Kind[Any], lease: Lease) -> Changeset:
         """End work whose process died each time: write a dead letter, and the failure report to the waiting turn."""
-        turn = Cause.held(held).turn
+        turn = Cause.of_lease(lease).turn
         of = f" of turn {turn}" if turn else ""
-        error = ProcessDied(f"The process died {held.deaths} times while it worked on “{held.kind}”{of}.")
-        log.error("dead-lettered work whose process died", group=held.group, kind=held.kind, lease=held.id, turn=turn)
-        letter = await self._notices.lease(held, error)
-        metrics.dead_letters.labels(held.group).inc()
-        return (await kind.fail(held, error)).emit(letter)
+        error = ProcessDied(f"The process died {lease.deaths} times while it worked on “{lease.kind}”{of}.")
+        log.error(
+            "dead-lettered work whose process died", group=lease.group, kind=lease.kind, lease=lease.id, turn=turn
+        )
+        dead_letter = await self._notices.lease(lease, error)
+        metrics.dead_letters.labels(lease.group).inc()
+        return (await kind.fail(lease, error)).emit(dead_letter)
 
-    async def _later(self, kind: Kind[Any], held: Lease, error: SumaError) -> End | None:
-        if held.attempts >= kind.attempts:
+    async def _later(self, kind: Kind[Any], lease: Lease, error: SumaError) -> End | None:
+        if lease.attempts >= kind.attempts:
             return _failing(
-                kind, held, Exhausted(f"{held.attempts} attempts failed; the last error: {error}", code=error.code)
+                kind, lease, Exhausted(f"{lease.attempts} attempts failed; the last error: {error}", code=error.code)
             )
-        await _quietly(self._leases.release([held], delay=max(backoff(held.attempts), _asked_for(error))))
+        await _quietly(self._leases.release([lease], delay=max(backoff(lease.attempts), _asked_for(error))))
         return None
 
     async def _settle(self, work: Work, kind: Kind[Any], end: End) -> None:
@@ -370,17 +372,17 @@ class LeaseRunner:
                 if not done.done():
                     done.set_result(None)
 
-        self._lanes.submit(work.held.group, work.held.key, job)
+        self._lanes.submit(work.lease.group, work.lease.key, job)
         await done
 
     async def _apply(self, work: Work, kind: Kind[Any], end: End) -> None:
         """Retry the end until it is applied or the lease is lost; a conflict never repeats the work itself."""
-        held, tries, failing = work.held, 0, False
+        lease, tries, failing = work.lease, 0, False
         while not work.lost:
             tries += 1
             try:
-                applied = await self._decide(held, end)
-                metrics.tasks.labels(held.group, held.kind, applied.verdict).inc()
+                applied = await self._decide(lease, end)
+                metrics.tasks.labels(lease.group, lease.kind, applied.verdict).inc()
                 return
             except (Conflict, Unavailable) as error:
                 hopeless = isinstance(error, Crashed) and tries >= DECIDE_MOST
@@ -390,38 +392,38 @@ class LeaseRunner:
             if not hopeless:
                 await asyncio.sleep(backoff(tries - DECIDE_MOST) if tries >= DECIDE_MOST else 0)
             elif failing:
-                await self._give_up(held, reason)
+                await self._give_up(lease, reason)
                 return
             else:
-                failing, tries, end = True, 0, _failing(kind, held, reason)
+                failing, tries, end = True, 0, _failing(kind, lease, reason)
 
-    async def _decide(self, held: Lease, end: End) -> Applied:
+    async def _decide(self, lease: Lease, end: End) -> Applied:
         try:
-            async with self._gate.through(held.tenant):
+            async with self._gate.through(lease.tenant):
                 changeset = await end()
         except (Conflict, Rejected, Unavailable):
             raise
         except Exception as error:
-            raise _crashed(held, error) from error
-        self._point(f"{held.group}:{held.kind}:finish:before")
+            raise _crashed(lease, error) from error
+        self._point(f"{lease.group}:{lease.kind}:finish:before")
         applied = await self._writer.apply(changeset)
-        self._point(f"{held.group}:{held.kind}:finish:after")
+        self._point(f"{lease.group}:{lease.kind}:finish:after")
         return applied
 
-    async def _give_up(self, held: Lease, error: SumaError) -> None:
+    async def _give_up(self, lease: Lease, error: SumaError) -> None:
         """Report work whose end and failure both cannot be written, so that an operator intervenes."""
-        log.error("could not finish leased work", group=held.group, kind=held.kind, error=str(error))
-        self.stopped.append(f"{held.group} cannot finish {held.kind} {held.id}: {error}")
-        await _quietly(self._leases.release([held], delay=backoff(DECIDE_MOST + held.attempts)))
+        log.error("could not finish leased work", group=lease.group, kind=lease.kind, error=str(error))
+        self.stopped.append(f"{lease.group} cannot finish {lease.kind} {lease.id}: {error}")
+        await _quietly(self._leases.release([lease], delay=backoff(DECIDE_MOST + lease.attempts)))
 
     def _ended(self, work: Work, task: asyncio.Task[None]) -> None:
-        held = work.held
-        if self._work.get(held.id) is work:
-            del self._work[held.id]
-        limit = self._limits[held.group, held.kind]
-        tight = limit.has_waiting(held.tenant)
-        limit.leave(held.tenant)
-        metrics.leases_held.labels(held.group, held.kind).dec()
+        lease = work.lease
+        if self._work.get(lease.id) is work:
+            del self._work[lease.id]
+        limit = self._limits[lease.group, lease.kind]
+        tight = limit.has_waiting(lease.tenant)
+        limit.leave(lease.tenant)
+        metrics.leases_held.labels(lease.group, lease.kind).dec()
         if tight:
             self.sweep_now()
         if not task.cancelled() and (error := task.exception()) is not None and not self._lanes.failed.done():
@@ -448,10 +450,10 @@ def _cancel(work: Work) -> None:
     asyncio.get_running_loop().call_soon(lambda: work.settling or work.task.cancel())
 
 
-def _failing(kind: Kind[Any], held: Lease, error: SumaError) -> End:
-    return lambda: kind.fail(held, error)
+def _failing(kind: Kind[Any], lease: Lease, error: SumaError) -> End:
+    return lambda: kind.fail(lease, error)
 
 
-def _crashed(held: Lease, error: BaseException) -> Crashed:
-    log.error("leased work crashed", group=held.group, kind=held.kind, lease=held.id, exc_info=error)
+def _crashed(lease: Lease, error: BaseException) -> Crashed:
+    log.error("leased work crashed", group=lease.group, kind=lease.kind, lease=lease.id, exc_info=error)
     return Crashed(f"{type(error).__name__}: {error}")

@@ -52,6 +52,6 @@ def opened(request: PlanRequested) -> Deliberation:
     )
 
 
-def of(held: Lease) -> Deliberation:
+def of(lease: Lease) -> Deliberation:
     """Return the deliberation in a lease's input."""
-    return Deliberation.model_validate(held.input["deliberation"])
+    return Deliberation.model_validate(lease.input["deliberation"])

@@ -70,14 +70,14 @@ class Handlers:
         later = [_call_id(cause, request, kind, n) for kind in (REVIEW, RESOLVE) for n in range(most)]
         return Changeset(cause).cancel(_call_id(cause, request, PLAN, 0), *later)
 
-    async def plan(self, held: Lease) -> PlannerOutcome:
-        tools, case = self._tools(held.tenant), of(held)
-        with paid_by(_payer(held, case)):
+    async def plan(self, lease: Lease) -> PlannerOutcome:
+        tools, case = self._tools(lease.tenant), of(lease)
+        with paid_by(_payer(lease, case)):
             outcome = await self._model.plan(case.task, tools)
         return replace(outcome, plan=bind_tools(outcome.plan, tools)) if isinstance(outcome, PlanDraft) else outcome
 
-    async def planned(self, held: Lease, outcome: PlannerOutcome) -> Changeset:
-        cause, case = Cause.held(held), of(held).spent(outcome.usage)
+    async def planned(self, lease: Lease, outcome: PlannerOutcome) -> Changeset:
+        cause, case = Cause.of_lease(lease), of(lease).spent(outcome.usage)
         if isinstance(outcome, PlanDraft | Answered) and outcome.wish:
             case = case.model_copy(update={"wish": outcome.wish[:WISH_MOST]})
         match outcome:
@@ -94,13 +94,13 @@ class Handlers:
             case ClarificationNeeded():
                 return Changeset(cause).emit(_unclear(case, outcome))
 
-    async def review(self, held: Lease) -> ModelText:
-        case = of(held)
-        with paid_by(_payer(held, case)):
-            return await self._model.review(case.task, _plan(case), self._tools(held.tenant))
+    async def review(self, lease: Lease) -> ModelText:
+        case = of(lease)
+        with paid_by(_payer(lease, case)):
+            return await self._model.review(case.task, _plan(case), self._tools(lease.tenant))
 
-    async def reviewed(self, held: Lease, response: ModelText) -> Changeset:
-        cause, case = Cause.held(held), of(held).spent(response.usage)
+    async def reviewed(self, lease: Lease, response: ModelText) -> Changeset:
+        cause, case = Cause.of_lease(lease), of(lease).spent(response.usage)
         review = verdict.read(response.text)
         recorded = Changeset(cause).emit(_review_record(case, review))
         case = case.reviewed(review)
@@ -108,22 +108,22 @@ class Handlers:
             return recorded.emit(_approved(case, _plan(case), committee=True))
         return recorded + self._refused(cause, case, review)
 
-    async def resolve(self, held: Lease) -> PlanDraft:
-        case = of(held)
-        tools = self._tools(held.tenant)
-        with paid_by(_payer(held, case)):
+    async def resolve(self, lease: Lease) -> PlanDraft:
+        case = of(lease)
+        tools = self._tools(lease.tenant)
+        with paid_by(_payer(lease, case)):
             drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
         return replace(drafted, plan=bind_tools(drafted.plan, tools))
 
-    async def resolved(self, held: Lease, drafted: PlanDraft) -> Changeset:
+    async def resolved(self, lease: Lease, drafted: PlanDraft) -> Changeset:
         """Check and review a resolved plan again, even if it equals the rejected one (S0-19)."""
-        cause = Cause.held(held)
-        return await self._check_plan(cause, of(held).spent(drafted.usage), _with_own_ids(drafted.plan, cause))
+        cause = Cause.of_lease(lease)
+        return await self._check_plan(cause, of(lease).spent(drafted.usage), _with_own_ids(drafted.plan, cause))
 
-    async def failed(self, held: Lease, error: SumaError) -> Changeset:
+    async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """Reject: a failed model call is no approval. Tokens of a useless answer still count as used."""
-        case = of(held).spent(error.usage) if isinstance(error, InvalidModelOutput) else of(held)
-        return Changeset(Cause.held(held)).emit(_rejected(case, error.code, str(error)))
+        case = of(lease).spent(error.usage) if isinstance(error, InvalidModelOutput) else of(lease)
+        return Changeset(Cause.of_lease(lease)).emit(_rejected(case, error.code, str(error)))
 
     def dead_lettered(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         """Reject a dead-lettered request, so that its turn does not wait for ever. Loads nothing."""
@@ -208,9 +208,9 @@ def bind_tools(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
-def _payer(held: Lease, case: Deliberation) -> Payer:
+def _payer(lease: Lease, case: Deliberation) -> Payer:
     """Return the payer, as named by the lease and the conversation worker's event."""
-    return Payer(held.tenant, Cause.held(held).session or "", case.turn_id)
+    return Payer(lease.tenant, Cause.of_lease(lease).session or "", case.turn_id)
 
 
 def _call(kind: str, cause: Cause, case: Deliberation) -> NewLease:

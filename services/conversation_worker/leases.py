@@ -36,7 +36,7 @@ class TurnLeases:
 
     async def gather(self, lease: Lease) -> Gathered:
         """Return what the planner may know: memories, and facts of the workspace."""
-        conversation = await self._store.peek(lease.tenant, Cause.held(lease).session or "", working=lease.id)
+        conversation = await self._store.peek(lease.tenant, Cause.of_lease(lease).session or "", working=lease.id)
         if conversation.turn is None:
             return Gathered()
         return await gathering.gather_late(self._context, lease, conversation)
@@ -48,7 +48,7 @@ class TurnLeases:
 
     async def write(self, lease: Lease) -> Written:
         """Write the answer, and stream it to viewers meanwhile."""
-        session = Cause.held(lease).session or ""
+        session = Cause.of_lease(lease).session or ""
         conversation = await self._store.peek(lease.tenant, session, working=lease.id)
         if conversation.turn is None:
             return "", Usage()
@@ -79,7 +79,7 @@ class TurnLeases:
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """End the turn: its context could not be gathered, or its answer not be written."""
-        uow = await self._uow(Cause.held(lease))
+        uow = await self._uow(Cause.of_lease(lease))
         if uow.accepts(Input.WORK_FAILED, lease.id):
             if isinstance(error, InvalidModelOutput):
                 uow.update_turn(usage=uow.turn.usage.plus(error.usage))
@@ -100,10 +100,10 @@ class TurnLeases:
             if uow.is_active(lease.input["turn_id"]) and uow.turn.outcome is None:
                 finish.stop(self._context, uow, refused)
 
-        return await self._deciding(Cause.held(lease), decide, on_policy_timeout)
+        return await self._deciding(Cause.of_lease(lease), decide, on_policy_timeout)
 
     async def unanswered(self, lease: Lease, _: None) -> Changeset:
-        uow = await self._uow(Cause.held(lease))
+        uow = await self._uow(Cause.of_lease(lease))
         if uow.accepts(Input.CLARIFICATION_EXPIRED, lease.id):
             late = Outcome(state=TurnState.FAILED, reason="CLARIFICATION_EXPIRED")
             finish.stop(self._context, uow, late)
@@ -113,7 +113,7 @@ class TurnLeases:
 
     async def lost(self, lease: Lease, _: None) -> Changeset:
         """End a turn of which an event or a wait could not be handled; one that never began ends as well."""
-        uow, about = await self._uow(Cause.held(lease)), lease.input
+        uow, about = await self._uow(Cause.of_lease(lease)), lease.input
         over = Outcome(state=TurnState.FAILED, reason=about.get("code", "LOST"), detail=about.get("detail", ""))
         if uow.is_active(about["turn_id"]):
             _abandon(self._context, uow, over)
@@ -123,7 +123,7 @@ class TurnLeases:
 
     async def waiting_failed(self, lease: Lease, error: SumaError) -> Changeset:
         """End the turn if the end of a wait cannot be decided; it must not wait for ever."""
-        uow = await self._uow(Cause.held(lease))
+        uow = await self._uow(Cause.of_lease(lease))
         if uow.is_active(lease.input["turn_id"]):
             _abandon(self._context, uow, Outcome(state=TurnState.FAILED, reason=error.code, detail=str(error)))
         return uow.close(self._store)
@@ -131,7 +131,7 @@ class TurnLeases:
     # Helpers
 
     async def _go_on(self, lease: Lease, input: Input, then: Callable[[UnitOfWork], None]) -> Changeset:
-        uow = await self._uow(Cause.held(lease))
+        uow = await self._uow(Cause.of_lease(lease))
         if not uow.accepts(input, lease.id):
             return uow.close(self._store)
         if uow.turn.outcome is not None:
@@ -210,7 +210,7 @@ class SlotQueue:
 
     async def begin(self, lease: Lease, _: None) -> Changeset:
         """Begin the session's next turn, if it is still wanted."""
-        uow = await self._uow(Cause.held(lease))
+        uow = await self._uow(Cause.of_lease(lease))
         start.begin_next(self._context, uow)
         # Its commit gives the slot back where no turn is at work after all.
         return uow.close(self._store)
@@ -221,4 +221,4 @@ class SlotQueue:
 
 
 def _key(lease: Lease) -> tuple[str, str]:
-    return lease.tenant, Cause.held(lease).session or ""
+    return lease.tenant, Cause.of_lease(lease).session or ""

@@ -259,40 +259,40 @@ class Uploads:
         except Conflict:
             raise OffsetMoved from None
 
-    async def _left(self, held: Lease) -> float | None:
-        return await self._store.upload_left(held.tenant, held.input["upload_id"])
+    async def _left(self, lease: Lease) -> float | None:
+        return await self._store.upload_left(lease.tenant, lease.input["upload_id"])
 
-    async def _expired(self, held: Lease, left: float | None) -> Changeset:
+    async def _expired(self, lease: Lease, left: float | None) -> Changeset:
         """Delete an upload whose time has come; else wait on."""
-        done = Changeset(Cause.held(held))
+        done = Changeset(Cause.of_lease(lease))
         if left is None:
             return done
         # Bytes may arrive just now: then nothing is deleted, and this looks again.
-        again = NewLease(ids.derived(held.id, str(held.token)), EXPIRY, _input(held), delay=max(left, AGAIN_SECONDS))
+        again = NewLease(ids.derived(lease.id, str(lease.token)), EXPIRY, _input(lease), delay=max(left, AGAIN_SECONDS))
         if left > 0:
             return done.start(again)
-        return _dropping(done, held.input["upload_id"], kind="upload.expire").start(again)
+        return _dropping(done, lease.input["upload_id"], kind="upload.expire").start(again)
 
-    async def _collect(self, held: Lease) -> Sequence[str]:
-        names = await self._store.condemned_blobs(held.tenant, held.input["collector"], most=BLOBS_MOST)
+    async def _collect(self, lease: Lease) -> Sequence[str]:
+        names = await self._store.condemned_blobs(lease.tenant, lease.input["collector"], most=BLOBS_MOST)
         for name in names:
-            if not held.valid():
+            if not lease.valid():
                 raise Unavailable("the lease may be another process's by now")
-            await self._platform.objects.delete(_home(held.tenant), name)
+            await self._platform.objects.delete(_home(lease.tenant), name)
         return names
 
-    async def _collected(self, held: Lease, names: Sequence[str]) -> Changeset:
-        done, collector = Changeset(Cause.held(held)), held.input["collector"]
+    async def _collected(self, lease: Lease, names: Sequence[str]) -> Changeset:
+        done, collector = Changeset(Cause.of_lease(lease)), lease.input["collector"]
         for name in names:
             done = done.change(GROUP, "blob.forget", sha256=name, collector=collector)
         if len(names) < BLOBS_MOST:
             return done
-        return done.start(NewLease(ids.derived(held.id, str(held.token)), COLLECTION, _input(held)))
+        return done.start(NewLease(ids.derived(lease.id, str(lease.token)), COLLECTION, _input(lease)))
 
-    async def _again(self, held: Lease, error: SumaError) -> Changeset:
+    async def _again(self, lease: Lease, error: SumaError) -> Changeset:
         """Try later: what is not deleted now must not be forgotten."""
-        later = NewLease(ids.derived(held.id, str(held.token)), held.kind, _input(held), delay=RETRY_SECONDS)
-        return Changeset(Cause.held(held)).start(later)
+        later = NewLease(ids.derived(lease.id, str(lease.token)), lease.kind, _input(lease), delay=RETRY_SECONDS)
+        return Changeset(Cause.of_lease(lease)).start(later)
 
 
 def _checked(upload: Upload, blob: Blob, head: bytes) -> str:
@@ -313,8 +313,8 @@ def _home(tenant: str) -> str:
     return area(tenant, UPLOADS)
 
 
-def _input(held: Lease) -> dict[str, Any]:
-    return {name: value for name, value in held.input.items() if name in ("upload_id", "collector")}
+def _input(lease: Lease) -> dict[str, Any]:
+    return {name: value for name, value in lease.input.items() if name in ("upload_id", "collector")}
 
 
 def _changeset(who: Principal) -> Changeset:

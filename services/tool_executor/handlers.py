@@ -98,11 +98,11 @@ class Handlers:
         return changeset if request.call_id else changeset.put(TurnCancelled(request.turn_id))
 
     async def run(self, lease: Lease) -> CallOutput:
-        return await self._work.do(lease, calls.request_of(lease), Cause.held(lease).session or "")
+        return await self._work.do(lease, calls.request_of(lease), Cause.of_lease(lease).session or "")
 
     async def ended(self, lease: Lease, output: CallOutput) -> Changeset:
         """Write the outcome, the stage's new operations and the journal's mirror in one transaction."""
-        cause, request = Cause.held(lease), calls.request_of(lease)
+        cause, request = Cause.of_lease(lease), calls.request_of(lease)
         session = cause.session or ""
         data = await bodies.store(self._platform.objects, lease.tenant, output.data)
         changeset = calls.closed(cause, request, "succeeded", {"summary": output.summary[:2000]})
@@ -134,7 +134,7 @@ class Handlers:
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """Write that the call did not happen; what was staged in memory is discarded with its workspace."""
-        cause, request = Cause.held(lease), calls.request_of(lease)
+        cause, request = Cause.of_lease(lease), calls.request_of(lease)
         code = "CANCELLED" if isinstance(error, Cancelled) else error.code
         conflicts = error.paths if isinstance(error, FilesChanged) else ()
         return calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]}).emit(

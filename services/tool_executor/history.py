@@ -156,7 +156,7 @@ class History:
 
     async def ended(self, lease: Lease, freed: Freed) -> Changeset:
         """Mark removed commits as not undoable, and start the next look at what is left."""
-        changes = Changeset(Cause.held(lease))
+        changes = Changeset(Cause.of_lease(lease))
         for commit in freed.gone:
             changes = changes.put(JournalFreed(commit))
         if lease.input.get("purge") or freed.pruned.commits:
@@ -171,7 +171,7 @@ class History:
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         log.warning("could not remove history", root=lease.input["root"], reason=str(error))
-        changes = Changeset(Cause.held(lease)).on_commit(lambda: self._answer(lease.id, error))
+        changes = Changeset(Cause.of_lease(lease)).on_commit(lambda: self._answer(lease.id, error))
         if lease.input.get("commit"):
             changes = changes.start(self._next(lease, RETRY_SECONDS))
         return changes.emit(self._recorded(lease, "failed", rule=error.code)) if lease.input.get("purge") else changes

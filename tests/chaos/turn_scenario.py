@@ -115,9 +115,9 @@ async def stalling_scenario(
             os.kill(os.getpid(), signal.SIGSTOP)
         point(reached)
 
-    async def run(kind: Kind[Any], held: Lease) -> Any:
+    async def run(kind: Kind[Any], lease: Lease) -> Any:
         try:
-            return await kind.run(held)
+            return await kind.run(lease)
         finally:
             if seen >= hit:
                 (Path(world) / WOKEN).touch()

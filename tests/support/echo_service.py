@@ -118,7 +118,7 @@ class Echo:
 
     async def effected(self, held: Lease, result: str) -> Changeset:
         data = held.input
-        return Changeset(Cause.held(held)).emit(
+        return Changeset(Cause.of_lease(held)).emit(
             ToolSucceeded(
                 call_id=data["call_id"], turn_id=data["turn_id"], step_id=data["step_id"], data=Body(json=result)
             )
@@ -126,7 +126,7 @@ class Echo:
 
     async def failed(self, held: Lease, error: SumaError) -> Changeset:
         data = held.input
-        return Changeset(Cause.held(held)).emit(
+        return Changeset(Cause.of_lease(held)).emit(
             ToolFailed(
                 call_id=data["call_id"],
                 turn_id=data["turn_id"],

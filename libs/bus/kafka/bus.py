@@ -82,10 +82,10 @@ class KafkaBus:
         self._moves.clear()
 
     async def read(self, after: Mapping[str, Mapping[Partition, int]], *, limit: int) -> Mapping[str, Sequence[Record]]:
-        return {group: self._members[group].read(marks, limit) for group, marks in after.items()}
+        return {group: self._members[group].read(offsets, limit) for group, offsets in after.items()}
 
     async def advance(self, done: Mapping[str, Mapping[Partition, int]]) -> None:
-        await _all(self._members[group].advance(marks) for group, marks in done.items() if group in self._members)
+        await _all(self._members[group].advance(offsets) for group, offsets in done.items() if group in self._members)
 
     async def wake(self, topics: Sequence[str]) -> None:
         """Kafka's fetches wait for news themselves."""
@@ -253,12 +253,12 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         try:
             await self.ask()
             async with answering(ASK_SECONDS):
-                marks = await self._marks()
+                offsets = await self._offsets()
         except KafkaDown as error:
             self.problem = f"Kafka does not answer: {error}"
             raise
         self.problem = None
-        return marks
+        return offsets
 
     def read(self, after: Mapping[Partition, int], limit: int) -> Sequence[Record]:
         """Return what was fetched after these positions; it is kept until a later position is requested."""
@@ -281,11 +281,11 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                 self._resume(partition, ahead)
         return found
 
-    async def advance(self, marks: Mapping[Partition, int]) -> None:
+    async def advance(self, offsets: Mapping[Partition, int]) -> None:
         """Commit the offsets, which name the next record; never backwards. Offsets of revoked partitions belong to
         others. Postponed within a second of the last commit.
         """
-        self._done.update(marks)
+        self._done.update(offsets)
         await self._commit_if_due()
 
     async def _commit_if_due(self) -> None:
@@ -298,9 +298,9 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         self._committed_at = asyncio.get_running_loop().time()
         done, self._done = self._done, {}
         moved = {
-            self._bus.named(*partition): (ahead, mark)
-            for partition, mark in done.items()
-            if (ahead := self._ahead.get(partition)) is not None and mark > ahead.done
+            self._bus.named(*partition): (ahead, offset)
+            for partition, offset in done.items()
+            if (ahead := self._ahead.get(partition)) is not None and offset > ahead.done
         }
         if not moved:
             return
@@ -308,12 +308,12 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             async with answering(ASK_SECONDS):
                 if any(ahead.base is None for ahead, _ in moved.values()):
                     raise KafkaDown("partitions are being shared out")
-                await self._taking_part().commit({named: mark + 1 for named, (_, mark) in moved.items()})
+                await self._taking_part().commit({named: offset + 1 for named, (_, offset) in moved.items()})
         except KafkaDown:
             self._done = done | self._done
             raise
-        for ahead, mark in moved.values():
-            ahead.done = max(ahead.done, mark)
+        for ahead, offset in moved.values():
+            ahead.done = max(ahead.done, offset)
 
     async def lag(self) -> dict[tuple[str, str], int]:
         """Return the group's lag, cached briefly: counting all partitions costs more than a health check should."""
@@ -392,7 +392,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             with suppress(KafkaDown):
                 await self._commit_if_due()
 
-    async def _marks(self) -> dict[Partition, int]:
+    async def _offsets(self) -> dict[Partition, int]:
         consumer = self._taking_part()
         for partition, ahead in list(self._ahead.items()):
             if ahead.base is None:

@@ -75,9 +75,10 @@ async def retry(
         outcome = ActionRecorded(
             action=REQUEUE_WRITE, phase="outcome", verdict="due", principal=who.id, resource=f"event:{event_id}"
         )
-        asides = [DeadLetterAction("retry", event.grp, event.event_id) for event in found]
+        actions = [DeadLetterAction("retry", event.grp, event.event_id) for event in found]
         return CommandResult(
-            Changeset(cause).emit(record, outcome).act_on_dead_letters(*asides), {"groups": [a.group for a in asides]}
+            Changeset(cause).emit(record, outcome).act_on_dead_letters(*actions),
+            {"groups": [action.group for action in actions]},
         )
 
     receipt = await commands.write(here, who, IdempotentRequest.of(request, key, None), decide)

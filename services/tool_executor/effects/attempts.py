@@ -119,7 +119,7 @@ class Attempts:
         return Intent(
             id=lease.input["intent"],
             tenant=lease.tenant,
-            session=Cause.held(lease).session or "",
+            session=Cause.of_lease(lease).session or "",
             turn=request.turn_id,
             step=request.step_id,
             tool=request.tool,

@@ -132,7 +132,7 @@ def _again(cause: Cause, request: ToolRequested, known: EffectRecord) -> Changes
 
 def _closed(lease: Lease, outcome: Mapping[str, Any], *, call: str, effect: str) -> Changeset:
     """Return the end of the call and of its effect, each with its state."""
-    cause, request, intent = Cause.held(lease), calls.request_of(lease), lease.input["intent"]
+    cause, request, intent = Cause.of_lease(lease), calls.request_of(lease), lease.input["intent"]
     shown = {name: value for name, value in outcome.items() if name != "data"}
     done = ledger.ended(cause, intent, effect=effect_of(lease), state=effect, outcome=outcome)
     return calls.closed(cause, request, call, shown) + done
@@ -149,7 +149,7 @@ def _without(lease: Lease, why: str, *, code: str, state: str = DID_NOT_HAPPEN) 
 def _handed_over(lease: Lease, error: SumaError) -> Changeset:
     """Start a lease that finds out what happened, or undoes it; the call stays open until then."""
     about = {name: value for name, value in lease.input.items() if name != "_cause"} | {"code": error.code}
-    return Changeset(Cause.held(lease)).start(NewLease(ids.derived(lease.id, SETTLE), SETTLE, about))
+    return Changeset(Cause.of_lease(lease)).start(NewLease(ids.derived(lease.id, SETTLE), SETTLE, about))
 
 
 def _unknown(lease: Lease, error: SumaError) -> Changeset:

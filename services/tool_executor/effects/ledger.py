@@ -117,4 +117,4 @@ def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Map
 
 def _cause_of(lease: Lease, what: str) -> Cause:
     """Return the cause of a commit in the middle of leased work, which does not end the lease."""
-    return replace(Cause.held(lease), id=f"{lease.id}:{lease.token}:{what}", lease=None)
+    return replace(Cause.of_lease(lease), id=f"{lease.id}:{lease.token}:{what}", lease=None)

@@ -54,30 +54,30 @@ class Calling(Echo):
         work = {"request": event.data.request_id, "turn": event.data.turn_id}
         return Changeset(cause).start(NewLease(ids.derived(cause.id, "draft"), "draft", work))
 
-    async def call(self, held: Lease) -> str:
+    async def call(self, lease: Lease) -> str:
         await load.call()
         return "hello"
 
-    async def drafted(self, held: Lease, result: str) -> Changeset:
-        cause = Cause.held(held)
+    async def drafted(self, lease: Lease, result: str) -> Changeset:
+        cause = Cause.of_lease(lease)
         step = Step(step_id=ids.derived(cause.id, "step"), ordinal=1, description=result, tool="echo")
         plan = Plan(plan_id=ids.derived(cause.id, "plan"), steps=(step,))
-        approved = PlanApproved(request_id=held.input["request"], turn_id=held.input["turn"], round=1, plan=plan)
+        approved = PlanApproved(request_id=lease.input["request"], turn_id=lease.input["turn"], round=1, plan=plan)
         return Changeset(cause).emit(record("committee.required", "allow", "r"), approved)
 
-    async def no_draft(self, held: Lease, error: SumaError) -> Changeset:
+    async def no_draft(self, lease: Lease, error: SumaError) -> Changeset:
         why = PlanRejected(
-            request_id=held.input["request"], turn_id=held.input["turn"], round=1, code=error.code, reason=str(error)
+            request_id=lease.input["request"], turn_id=lease.input["turn"], round=1, code=error.code, reason=str(error)
         )
-        return Changeset(Cause.held(held)).emit(why)
+        return Changeset(Cause.of_lease(lease)).emit(why)
 
     @override
     async def succeeded(self, cause: Cause, event: Envelope[ToolSucceeded]) -> Changeset:
         work = {"turn": event.data.turn_id}
         return Changeset(cause).start(NewLease(ids.derived(cause.id, "answer"), "answer", work))
 
-    async def answer(self, held: Lease, result: str) -> Changeset:
-        cause, turn = Cause.held(held), held.input["turn"]
+    async def answer(self, lease: Lease, result: str) -> Changeset:
+        cause, turn = Cause.of_lease(lease), lease.input["turn"]
         return (
             Changeset(cause)
             .change("echo", "turn.move", turn_id=turn, state="completed", seen="acting")
@@ -85,9 +85,9 @@ class Calling(Echo):
             .emit(MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id, "answer"), text=result))
         )
 
-    async def no_answer(self, held: Lease, error: SumaError) -> Changeset:
-        return Changeset(Cause.held(held)).emit(
-            TurnEnded(turn_id=held.input["turn"], state="failed", reason=error.code)
+    async def no_answer(self, lease: Lease, error: SumaError) -> Changeset:
+        return Changeset(Cause.of_lease(lease)).emit(
+            TurnEnded(turn_id=lease.input["turn"], state="failed", reason=error.code)
         )
 
     async def seen(self, cause: Cause, event: Envelope[MessageCompleted]) -> Changeset:

@@ -143,9 +143,9 @@ class Client:
 def timed(service: Service) -> Service:
     """Its tools take the time of a call beside their own work."""
 
-    async def run(kind: Kind[Any], held: Lease) -> Any:
+    async def run(kind: Kind[Any], lease: Lease) -> Any:
         await load.call()
-        return await kind.run(held)
+        return await kind.run(lease)
 
     kinds = [replace(kind, run=partial(run, kind)) for kind in service.kinds]
     return replace(service, kinds=kinds) if service.name == "tool_executor" else service

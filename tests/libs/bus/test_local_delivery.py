@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from libs.bus.local_delivery import EARLY_MOST, OWED_MOST
+from libs.bus.local_delivery import EARLY_MOST, PENDING_MOST
 from libs.bus.ports import Logged, Record
 from libs.bus.reader import PartitionCursor
 from tests.support.examples import examples
@@ -134,11 +134,11 @@ def test_early_local_records_are_kept_up_to_a_limit(desk: Desk) -> None:
 
 def test_while_the_transport_is_away_the_hand_stops_as_well(desk: Desk) -> None:
     desk.bring(0, 1)
-    for position in range(2, 2 * OWED_MOST):
+    for position in range(2, 2 * PENDING_MOST):
         desk.hand(position)
         for record in desk.taken[len(desk.taken) - 1 :]:
             desk.tail.done(record)
-    assert len(desk.taken) == 1 + OWED_MOST
+    assert len(desk.taken) == 1 + PENDING_MOST
 
 
 def test_reset_log_is_followed_from_its_new_position(desk: Desk) -> None:

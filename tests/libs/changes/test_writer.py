@@ -53,7 +53,7 @@ async def stale_token(bench: Bench) -> Changeset:
     await bench.together(request().start(NewLease(lease, "tool", {}, delay=0)))
     await bench.eye.execute("update bus.leases set token = 2 where id = $1", lease)
     held = Lease(lease, "gateway", "tool", "t1", f"t1:{lease}", token=1, attempts=1, input={})
-    return said(Changeset(Cause.held(held)))
+    return said(Changeset(Cause.of_lease(held)))
 
 
 async def conflict(bench: Bench) -> Changeset:

@@ -81,19 +81,19 @@ class Workshop:
     async def later(self, seconds: float) -> None:
         await infrastructure.shift(self.platform.database, seconds=seconds)
 
-    async def _run(self, held: Lease) -> str:
+    async def _run(self, lease: Lease) -> str:
         self.started.set()
         if self.on_run is not None:
-            await self.on_run(held)
+            await self.on_run(lease)
         return "done"
 
-    async def _finish(self, held: Lease, result: str) -> Changeset:
+    async def _finish(self, lease: Lease, result: str) -> Changeset:
         if self.on_end is not None:
             await self.on_end(result)
-        return Changeset(Cause.held(held)).on_commit(lambda: self.ended.append(f"{held.id}:{result}"))
+        return Changeset(Cause.of_lease(lease)).on_commit(lambda: self.ended.append(f"{lease.id}:{result}"))
 
-    async def _fail(self, held: Lease, error: SumaError) -> Changeset:
-        return Changeset(Cause.held(held)).on_commit(lambda: self.ended.append(f"{held.id}:{error.code}"))
+    async def _fail(self, lease: Lease, error: SumaError) -> Changeset:
+        return Changeset(Cause.of_lease(lease)).on_commit(lambda: self.ended.append(f"{lease.id}:{error.code}"))
 
     async def _handle(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
         if self.on_event is not None:

@@ -94,22 +94,22 @@ class Webhooks:
             raise UrlRefused("url.scheme", "A webhook is called over https.")
         return target.host, False
 
-    async def _deliver(self, held: Lease) -> Delivered:
+    async def _deliver(self, lease: Lease) -> Delivered:
         """Post the updates that the webhook has not taken yet, and those that come soon."""
-        done = Delivered(held.input["after"], held.input["failures"])
-        config = await self._config(held)
+        done = Delivered(lease.input["after"], lease.input["failures"])
+        config = await self._config(lease)
         if config is None:
             return Delivered(done.after, over=True)
         # The protocol's objects take half a second to import, which would hold up every other request.
         notifications = await asyncio.to_thread(import_module, "services.gateway.surfaces.a2a.notifications")
-        turn = (await self._store.now(held.tenant, config.turn_id)).turn
+        turn = (await self._store.now(lease.tenant, config.turn_id)).turn
         updates = notifications.Notifications(turn, base=config.base)
-        async with aclosing(self._events(held, config, done.after)) as events:
+        async with aclosing(self._events(lease, config, done.after)) as events:
             async for event in events:
                 for body in updates.of(event) if event.turn_id == config.turn_id else ():
-                    if not held.valid():
+                    if not lease.valid():
                         raise Unavailable("the lease may be another process's by now")
-                    if await self._config(held) is None:
+                    if await self._config(lease) is None:
                         return Delivered(done.after, over=True)
                     if not await self._taken(config, body):
                         return Delivered(done.after, done.failures + 1)
@@ -118,10 +118,10 @@ class Webhooks:
                     return done
         return Delivered(done.after, done.failures, over=turn.ended_at is not None)
 
-    async def _events(self, held: Lease, config: PushConfig, after: int) -> AsyncGenerator[Numbered]:
+    async def _events(self, lease: Lease, config: PushConfig, after: int) -> AsyncGenerator[Numbered]:
         """Yield the session's events until none came for a while, or the process stops."""
         loop = asyncio.get_running_loop()
-        with self._streams.watch(held.tenant, config.session_id) as channel:
+        with self._streams.watch(lease.tenant, config.session_id) as channel:
             viewer = Viewer(channel, self._streams, after=after, pace=Pace(PAGE, REREAD_SECONDS, HOLD_SECONDS))
             until = loop.time() + HOLD_SECONDS
             while not channel.closed and loop.time() < until:
@@ -133,9 +133,9 @@ class Webhooks:
                     async with asyncio.timeout(REREAD_SECONDS):
                         await moved.wait()
 
-    async def _config(self, held: Lease) -> PushConfig | None:
-        about = held.input
-        return await self._store.push_config_of(held.tenant, about["turn_id"], about["config_id"], about["delivery"])
+    async def _config(self, lease: Lease) -> PushConfig | None:
+        about = lease.input
+        return await self._store.push_config_of(lease.tenant, about["turn_id"], about["config_id"], about["delivery"])
 
     async def _taken(self, config: PushConfig, body: bytes) -> bool:
         """Post a notification; return whether the webhook answered 2xx in time."""
@@ -167,34 +167,34 @@ class Webhooks:
             headers["Authorization"] = f"{config.scheme} {config.credentials}"
         return headers
 
-    async def _go_on(self, held: Lease, done: Delivered) -> Changeset:
+    async def _go_on(self, lease: Lease, done: Delivered) -> Changeset:
         """Record how far the webhook was told, and go on later; give it up after too many failures."""
-        changes = Changeset(Cause.held(held))
+        changes = Changeset(Cause.of_lease(lease))
         if done.over:
             return changes
         if done.failures >= self._settings.push_attempts:
-            config = await self._config(held)
+            config = await self._config(lease)
             given_up = ActionRecorded(
                 action="webhook.call",
                 phase="outcome",
                 verdict="failed",
                 principal=config.principal if config else "",
-                resource=f"task:{held.input['turn_id']}",
-                turn_id=held.input["turn_id"],
+                resource=f"task:{lease.input['turn_id']}",
+                turn_id=lease.input["turn_id"],
             )
             return changes.emit(given_up)
         delay = min(2.0**done.failures, BACKOFF_MOST) if done.failures else IDLE_SECONDS
-        return changes.start(_next(held, after=done.after, failures=done.failures, delay=delay))
+        return changes.start(_next(lease, after=done.after, failures=done.failures, delay=delay))
 
-    async def _again(self, held: Lease, error: SumaError) -> Changeset:
+    async def _again(self, lease: Lease, error: SumaError) -> Changeset:
         """Go on later: what is not delivered now must not be forgotten."""
-        later = _next(held, after=held.input["after"], failures=held.input["failures"], delay=RETRY_SECONDS)
-        return Changeset(Cause.held(held)).start(later)
+        later = _next(lease, after=lease.input["after"], failures=lease.input["failures"], delay=RETRY_SECONDS)
+        return Changeset(Cause.of_lease(lease)).start(later)
 
 
-def _next(held: Lease, *, after: int, failures: int, delay: float) -> NewLease:
-    about = {name: held.input[name] for name in ("turn_id", "config_id", "delivery")}
-    name = ids.derived(held.id, str(held.token))
+def _next(lease: Lease, *, after: int, failures: int, delay: float) -> NewLease:
+    about = {name: lease.input[name] for name in ("turn_id", "config_id", "delivery")}
+    name = ids.derived(lease.id, str(lease.token))
     return NewLease(name, PUSH, {**about, "after": after, "failures": failures}, delay=delay)
 
 
