@@ -1,4 +1,4 @@
-"""`python -m services.diagrams [--check]`: write the turn's diagram and table from its rules.
+"""`python -m services.diagrams [--check]`: write the turn's diagrams and table from its rules.
 
 The rules are `services.conversation_worker.turn.transitions.RULES`; the table stands in that module's docstring, and
 both stand in `docs/turn.md`.
@@ -39,6 +39,13 @@ This page is generated from the rules in `services/conversation_worker/turn/tran
 input that no rule takes is refused: it is stale, was seen before, or is not possible in that state.
 
 """
+GOES_ON = "A turn that nothing stops. `[*]` is its begin and its end.\n\n"
+STOPS = """\
+A turn that stops: it enters this diagram at `[*]`, in the state that it is in, and stays there until nothing of it is
+under way.
+
+"""
+OUTSIDE = "[*]"
 LAST = {Effect.END_TURN, Effect.COMPLETE}
 """Effects after which the turn is over."""
 
@@ -71,7 +78,8 @@ def _line(row: Sequence[str]) -> str:
 def _page() -> str:
     rows = "".join(f"| {' | '.join(row)} |\n" for row in _rows())
     head, line = "| state | input | when | next | then |\n", "| --- | --- | --- | --- | --- |\n"
-    return f"{INTRODUCTION}```mermaid\n{_diagram()}```\n\n{LEGEND}\n{head}{line}{rows}"
+    diagrams = f"{GOES_ON}{_diagram(stopping=False)}\n{STOPS}{_diagram(stopping=True)}"
+    return f"{INTRODUCTION}{diagrams}\n{LEGEND}\n{head}{line}{rows}"
 
 
 def _rows() -> Iterator[tuple[str, str, str, str, str]]:
@@ -99,18 +107,32 @@ def _name(state: TurnState | None) -> str:
     return "none" if state is None else state.value.replace("_", " ")
 
 
-def _diagram() -> str:
-    """Return the changes of state of a turn that nobody stops, as Mermaid."""
+def _diagram(*, stopping: bool) -> str:
+    """Return the changes of state of a turn that goes on, or of one that stops, as Mermaid."""
     edges: dict[tuple[str, str], list[str]] = {}
     for rule in RULES:
-        if rule.stopping is True or rule.ends:
+        if rule.ends:
+            # The end follows from the effects in `LAST`, which are drawn.
             continue
-        for state in (None, *TurnState):
-            to = "[*]" if LAST.intersection(rule.effects) else rule.to.value if rule.to is not None else None
-            if state in rule.states and to is not None and len(rule.states) < len(OPEN - BUSY):
-                edges.setdefault((state.value if state else "[*]", to), []).append(rule.input)
+        for state in (state for state in (None, *TurnState) if state in rule.states):
+            start, end = state.value if state else OUTSIDE, _end(rule, state)
+            if stopping and _stops(rule):
+                edges.setdefault((OUTSIDE, end or start), []).append(rule.input)
+            if end is not None and rule.stopping in (None, stopping) and (stopping or not _stops(rule)):
+                edges.setdefault((start, end), []).append(rule.input)
     lines = (f"    {start} --> {end}: {', '.join(dict.fromkeys(inputs))}\n" for (start, end), inputs in edges.items())
-    return "stateDiagram-v2\n" + "".join(lines)
+    return "```mermaid\nstateDiagram-v2\n" + "".join(lines) + "```\n"
+
+
+def _stops(rule: Rule) -> bool:
+    return rule.stops or Effect.STOP in rule.effects
+
+
+def _end(rule: Rule, state: TurnState | None) -> str | None:
+    """Return the state after a rule; None if it stays."""
+    if LAST.intersection(rule.effects):
+        return OUTSIDE
+    return rule.to.value if rule.to not in (None, state) else None
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ BEGIN TABLE (`python -m services.diagrams` writes it)
     none + slot free → context: begin the turn, gather context
     context + context gathered [not stopping] → thinking: request a plan
     thinking + plan approved [not stopping] → acting: advance steps
-    thinking + plan answered [staged] → stays: ask about the diff
-    thinking + plan answered [nothing staged] → stays: complete
+    thinking + plan answered [not stopping, staged] → stays: ask about the diff
+    thinking + plan answered [not stopping, nothing staged] → stays: complete
     thinking + plan rejected → stays: stop
     thinking + plan unclear [not stopping] → awaiting clarification: ask for clarification
     awaiting clarification + clarification expired → stays: stop
@@ -37,7 +37,8 @@ BEGIN TABLE (`python -m services.diagrams` writes it)
     committing + not committed [stopping] → acting: finish when idle
     committing + commit refused [not stopping] → acting: stop
     committing + commit refused [stopping] → acting: finish when idle
-    not busy + drop sent → dropping
+    awaiting commit + drop sent [not stopping] → dropping
+    not busy + drop sent [stopping] → dropping
     dropping + dropped [not stopping] → answering: write the answer
     dropping + dropped [stopping] → stays: end the turn
     none + rollback → acting: begin the turn, send the rollback
@@ -274,8 +275,8 @@ RULES: tuple[Rule, ...] = (
     # Planning
     _rule([S.CONTEXT], N.CONTEXT_GATHERED, S.THINKING, E.REQUEST_PLAN),
     _rule([S.THINKING], N.PLAN_APPROVED, S.ACTING, E.ADVANCE),
-    _stays([S.THINKING], N.PLAN_ANSWERED, E.ASK_COMMIT, when=("staged",)),
-    _stays([S.THINKING], N.PLAN_ANSWERED, E.COMPLETE, when=("nothing staged",)),
+    _rule([S.THINKING], N.PLAN_ANSWERED, None, E.ASK_COMMIT, when=("staged",)),
+    _rule([S.THINKING], N.PLAN_ANSWERED, None, E.COMPLETE, when=("nothing staged",)),
     _stays([S.THINKING], N.PLAN_REJECTED, E.STOP),
     _rule([S.THINKING], N.PLAN_UNCLEAR, S.AWAITING_CLARIFICATION, E.ASK_CLARIFICATION),
     _stays([S.AWAITING_CLARIFICATION], N.CLARIFICATION_EXPIRED, E.STOP),
@@ -298,7 +299,8 @@ RULES: tuple[Rule, ...] = (
     _stopped([S.COMMITTING], N.NOT_COMMITTED, S.ACTING, E.FINISH),
     _rule([S.COMMITTING], N.COMMIT_REFUSED, S.ACTING, E.STOP),
     _stopped([S.COMMITTING], N.COMMIT_REFUSED, S.ACTING, E.FINISH),
-    Rule(OPEN - BUSY, N.DROP_SENT, S.DROPPING, ()),
+    _rule([S.AWAITING_COMMIT], N.DROP_SENT, S.DROPPING),
+    _stopped(OPEN - BUSY, N.DROP_SENT, S.DROPPING),
     _rule([S.DROPPING], N.DROPPED, S.ANSWERING, E.WRITE_ANSWER),
     _stopped([S.DROPPING], N.DROPPED, None, E.END_TURN),
     # Undo
