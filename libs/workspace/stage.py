@@ -81,9 +81,9 @@ class _Logged:
 class Stage(View):
     """A tree and the operations on it. Not thread-safe."""
 
-    def __init__(self, tree: Tree, shelf: BlobCache | None = None) -> None:
-        self.shelf = shelf or BlobCache()
-        super().__init__(tree, self.shelf.path)
+    def __init__(self, tree: Tree, cache: BlobCache | None = None) -> None:
+        self.blob_cache = cache or BlobCache()
+        super().__init__(tree, self.blob_cache.path)
         self.fresh: set[int] = set()
         """Nodes that the stage created; some may be deleted again."""
         self.copied: dict[int, int] = {}
@@ -96,12 +96,12 @@ class Stage(View):
 
     @classmethod
     def replay(
-        cls, tree: Tree, operations: Iterable[Operation | AnyOperation], shelf: BlobCache | None = None
+        cls, tree: Tree, operations: Iterable[Operation | AnyOperation], cache: BlobCache | None = None
     ) -> Stage:
         """Rebuild the stage from its log on a newer scan. Operations that no longer apply are in `outdated` and stop a
         commit; versions keep their numbers.
         """
-        stage = cls(tree, shelf)
+        stage = cls(tree, cache)
         for operation in operations:
             stage._redo(_plain(operation))
         return stage

@@ -151,17 +151,17 @@ class Handlers:
     async def result(
         self, cause: Cause, event: Envelope[ToolSucceeded | ToolFailed | ToolDenied | ToolUnknown]
     ) -> Changeset:
-        told = event.data
+        result = event.data
 
         async def decide(uow: UnitOfWork) -> None:
-            if results.is_awaited(uow, told):
-                await results.receive(self._context, uow, told)
-            elif not await unknown_effects.record_late(self._context, uow, told):
-                log.info("a result that nobody waits for", call_id=told.call_id, turn=told.turn_id)
+            if results.is_awaited(uow, result):
+                await results.receive(self._context, uow, result)
+            elif not await unknown_effects.record_late(self._context, uow, result):
+                log.info("a result that nobody waits for", call_id=result.call_id, turn=result.turn_id)
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
-            if results.is_awaited(uow, told):
-                _leave(self._context, uow, told, refused)
+            if results.is_awaited(uow, result):
+                _leave(self._context, uow, result, refused)
 
         return await self.decide(cause, decide, on_policy_timeout)
 
@@ -247,13 +247,13 @@ def _stale(message: QueuedMessage) -> ActionRecorded:
     )
 
 
-def _leave(context: TurnContext, uow: UnitOfWork, told: Result, refused: Outcome) -> None:
+def _leave(context: TurnContext, uow: UnitOfWork, result: Result, refused: Outcome) -> None:
     """Record a result whose consequences policy cannot decide, and stop the turn."""
-    if uow.turn.working == told.call_id:
+    if uow.turn.working == result.call_id:
         uow.take(Input.LOST)
         uow.update_turn(working=None, commit_id=None)
     else:
-        results.record(context, uow, told)
+        results.record(context, uow, result)
     if uow.conversation.turn is not None and uow.turn.outcome is None:
         finish.stop(context, uow, refused)
     elif uow.conversation.turn is not None:

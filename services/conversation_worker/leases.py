@@ -53,7 +53,7 @@ class TurnLeases:
         if conversation.turn is None:
             return "", Usage()
         if conversation.turn.message.call is not None:
-            return _told(conversation), Usage()
+            return _answer_of_a_call(conversation), Usage()
         model = self._platform.model
         assert model is not None
         stream, text, usage = Stream(lease.tenant, conversation.turn.turn_id), "", Usage()
@@ -155,7 +155,7 @@ class TurnLeases:
             log.warning("nobody sees the deltas", turn=stream.turn)
 
 
-def _told(conversation: Conversation) -> str:
+def _answer_of_a_call(conversation: Conversation) -> str:
     """Return the answer of a turn of one given call, which no model writes."""
     turn = conversation.turn
     said = [run.error or run.summary for run in conversation.steps]

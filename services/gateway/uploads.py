@@ -199,11 +199,11 @@ class Uploads:
     async def _check_room(self, tenant: str, size: int) -> None:
         files, total = await self._store.upload_usage(tenant)
         if files >= self._settings.uploads_most:
-            told = f"your tenant has {files} unused uploads; use or delete some, or wait until they expire"
-            raise TooMany("UPLOADS_FULL", told, wait=FULL_SECONDS)
+            reason = f"your tenant has {files} unused uploads; use or delete some, or wait until they expire"
+            raise TooMany("UPLOADS_FULL", reason, wait=FULL_SECONDS)
         if total + size > self._settings.uploads_bytes_most:
-            told = f"your tenant has {total} of {self._settings.uploads_bytes_most} bytes of uploads; delete some"
-            raise TooMany("UPLOADS_FULL", told, wait=FULL_SECONDS)
+            reason = f"your tenant has {total} of {self._settings.uploads_bytes_most} bytes of uploads; delete some"
+            raise TooMany("UPLOADS_FULL", reason, wait=FULL_SECONDS)
 
     async def _keep(self, who: Principal, upload: Upload, draft: Draft) -> Upload:
         """Store a piece that is not the last one."""

@@ -63,9 +63,9 @@ class ExecutorState:
         folder's own skills that are on, by name and description.
         """
         workspace = await self.look(tenant, session, root, turn=turn, fresh=True)
-        told = await quickly(workspace.scan, facts_of, workspace.stage)
+        facts = await quickly(workspace.scan, facts_of, workspace.stage)
         own = await self.local.descriptions(tenant, str(workspace.root))
-        return {**told, **({"skills": own} if own else {})}
+        return {**facts, **({"skills": own} if own else {})}
 
     async def _folder(self, tenant: str, session: str) -> str | None:
         async with self.platform.database.read(GROUP, tenant) as connection:

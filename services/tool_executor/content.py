@@ -204,7 +204,7 @@ class Remembering:
         self._remembered.keep(self._tenant, digest, said)
 
 
-def told(found: Found, unknown: Unknown) -> dict[str, Any]:
+def as_data(found: Found, unknown: Unknown) -> dict[str, Any]:
     """Format the result of a search as the tool returns it."""
     matches = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in found.matches]
     by_reason = Counter(why.value for why in unknown.unread.values())

@@ -85,10 +85,10 @@ class History:
         async with self._platform.database.read(GROUP, tenant) as connection:
             rows = [row async for row in queries.commits(connection, tenant=tenant, root=str(folder), most=most)]
         entries = {entry.commit_id: entry for entry in await asyncio.to_thread(kept, folder)}
-        told = [self._commit(row, entries.pop(row["commit_id"], None)) for row in rows]
+        known = [self._commit(row, entries.pop(row["commit_id"], None)) for row in rows]
         # From a folder that was copied here, or from before the database: they take space, too.
         strange = [self._stranger(entry) for entry in entries.values()] if len(rows) < most else []
-        commits = sorted((*told, *strange), key=lambda commit: commit["at"], reverse=True)
+        commits = sorted((*known, *strange), key=lambda commit: commit["at"], reverse=True)
         return {"root": str(folder), "bytes": sum(commit["bytes"] for commit in commits), "commits": commits}
 
     async def purge(self, tenant: str, wish: Purge) -> dict[str, Any]:

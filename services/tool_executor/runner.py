@@ -28,7 +28,7 @@ from libs.workspace.rollback import RolledBack, rollback
 from libs.workspace.stage import Stage
 from services.tool_executor import event_sizes
 from services.tool_executor.chain import as_planned, expanded
-from services.tool_executor.content import Contents, Question, told
+from services.tool_executor.content import Contents, Question, as_data
 from services.tool_executor.history import History
 from services.tool_executor.rows import JournalEntry
 from services.tool_executor.skills.local import LocalSkills
@@ -199,7 +199,7 @@ class CallRunner:
         with ExitStack() as stack:
             drafts: dict[str, BinaryIO] = {}
             for file in importing.chosen(request.attachments, args, self._limits):
-                drafts[file.filename] = draft = stack.enter_context(stage.shelf.drafting())
+                drafts[file.filename] = draft = stack.enter_context(stage.blob_cache.drafting())
                 async for chunk in self._platform.objects.open(area(tenant, UPLOADS), file.sha256):
                     await asyncio.to_thread(draft.write, chunk)
             yield drafts
@@ -241,7 +241,7 @@ class CallRunner:
         self._workspaces.keep(lease.tenant, session, workspace)
         alone = await asyncio.to_thread(_left_alone, workspace.stage, args["path"])
         return CallOutput(
-            told(found, unknown) | alone,
+            as_data(found, unknown) | alone,
             f"Found {many(len(found.matches), 'file')}.",
             reads=tuple(match.path for match in found.matches),
             warnings=(STALE.format(n=unknown.stale),) if unknown.stale else (),
@@ -336,7 +336,7 @@ class CallRunner:
         empty = Diff(version=0, count=0)
         return CallOutput(
             {"operations": back.operations, "commit_id": commit_id, "whole": not exclude},
-            _told(back, exclude),
+            _rollback_summary(back, exclude),
             warnings=(*back.warnings, *_removed(removed)),
             commit_id=commit_id,
             journal=_journal(request, root, commit_id, "rolled_back", back.operations, empty),
@@ -356,8 +356,8 @@ class CallRunner:
         await asyncio.to_thread(workspace.stage.rollback, version)
         workspace.revision += 1
         diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
-        told = "The stage is as it was before that step."
-        return CallOutput({}, told, workspace, length=version, base=version, diff=diff)
+        summary = "The stage is as it was before that step."
+        return CallOutput({}, summary, workspace, length=version, base=version, diff=diff)
 
 
 def _left_alone(stage: Stage, path: str) -> dict[str, Any]:
@@ -423,7 +423,7 @@ def _removed(history: Pruned) -> Iterator[str]:
         yield f"The disk was full: the history of {count} was removed ({human(history.size)}); they cannot be undone."
 
 
-def _told(back: RolledBack, exclude: Sequence[str]) -> str:
+def _rollback_summary(back: RolledBack, exclude: Sequence[str]) -> str:
     if not back.operations:
         return "There was nothing left to roll back."
     rest = f", but for {len(exclude)} that were left out" if exclude else ""

@@ -46,7 +46,7 @@ from services.tool_executor.settings import Settings
 HERE = Path(__file__).parent
 SCHEMA = Schema("executor", HERE / "migrations", HERE / "apply.sql")
 GROUP = "tool_executor"
-ROOTS, SHELVES = "roots.json", "shelves"
+ROOTS, BLOB_CACHES = "roots.json", "shelves"
 _ROOTS = TypeAdapter(list[Annotated[Root, BeforeValidator(Root.of)]])
 LOOK_SECONDS = 2.0
 """How long a root that was found in order is taken for one."""
@@ -152,7 +152,7 @@ class Kept:
 class Workspaces:
     def __init__(self, database: Database, objects: Objects, keys: Keys, settings: Settings, *, data_dir: Path) -> None:
         self._database, self._keys, self._settings, self._data_dir = database, keys, settings, data_dir
-        self._shelves = StageBlobs(objects, data_dir / SHELVES)
+        self._blobs = StageBlobs(objects, data_dir / BLOB_CACHES)
         self.kept = Kept(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
         self._scans: WeakValueDictionary[Path, Scan] = WeakValueDictionary()
         """The newest scan of each folder that is in use; sessions of a folder share it while the folder is the same."""
@@ -202,24 +202,24 @@ class Workspaces:
         """
         folder = self.allowed(tenant, root)
         kept = self.kept.take((tenant, session))
-        shelf = kept.stage.shelf if kept else self._shelves.shelf()
+        cache = kept.stage.blob_cache if kept else self._blobs.new_cache()
         if kept is None or fresh:
-            return await self._open(tenant, session, folder, turn=turn, shelf=shelf)
+            return await self._open(tenant, session, folder, turn=turn, cache=cache)
         if unstaged and turn is not None and self._is_young(kept, folder, turn):
             return kept
         async with self._database.read(GROUP, tenant) as connection:
             head = await queries.stage_head(connection, tenant=tenant, session=session)
         if self._is_young(kept, folder, turn) and kept.revision == (head["revision"] if head else 0):
             return kept
-        return await self._open(tenant, session, folder, turn=turn, shelf=shelf)
+        return await self._open(tenant, session, folder, turn=turn, cache=cache)
 
     async def fill(self, tenant: str, workspace: Workspace) -> None:
         """Bring the contents that were staged beside the log, for whoever is going to read them."""
-        await self._shelves.fill(tenant, workspace.stage)
+        await self._blobs.fill(tenant, workspace.stage)
 
     async def save(self, tenant: str, workspace: Workspace) -> None:
         """Make the contents durable that were staged beside the log, before the log names them."""
-        await self._shelves.save(tenant, workspace.stage.shelf)
+        await self._blobs.save(tenant, workspace.stage.blob_cache)
 
     def keep(self, tenant: str, session: str, workspace: Workspace) -> None:
         """Put it back: what is in memory is what Postgres has."""
@@ -286,7 +286,7 @@ class Workspaces:
         young = time.monotonic() - kept.read_at <= self._settings.rescan_seconds
         return young and turn in (None, kept.turn) and kept.root == folder
 
-    async def _open(self, tenant: str, session: str, folder: Path, *, turn: str | None, shelf: BlobCache) -> Workspace:
+    async def _open(self, tenant: str, session: str, folder: Path, *, turn: str | None, cache: BlobCache) -> Workspace:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.stage(connection, tenant=tenant, session=session)
         whose = turn or (row["turn_id"] if row else None)
@@ -295,22 +295,22 @@ class Workspaces:
             await self.settle(folder)
             self._recovered.add(folder)
             await self.on_open(tenant, folder)
-        stage = None if logged else self._unstaged_at_once(folder, shelf)
+        stage = None if logged else self._unstaged_at_once(folder, cache)
         if stage is None:
-            stage = await asyncio.to_thread(self._replayed, folder, logged, shelf)
+            stage = await asyncio.to_thread(self._replayed, folder, logged, cache)
         return Workspace(folder, stage, row["revision"] if row else 0, whose)
 
-    def _unstaged_at_once(self, folder: Path, shelf: BlobCache) -> Stage | None:
+    def _unstaged_at_once(self, folder: Path, cache: BlobCache) -> Stage | None:
         """Return an empty stage without a thread; None if the folder is large, or slow to read."""
-        if not shelf.untouched or self._scan_seconds.get(folder, float("inf")) > SCAN_SECONDS:
+        if not cache.untouched or self._scan_seconds.get(folder, float("inf")) > SCAN_SECONDS:
             return None
         found = Scan.small(folder, SMALL_NODES)
-        return Stage(Tree(self._shared(folder, found)), shelf) if found is not None else None
+        return Stage(Tree(self._shared(folder, found)), cache) if found is not None else None
 
-    def _replayed(self, folder: Path, logged: list[Any], shelf: BlobCache) -> Stage:
+    def _replayed(self, folder: Path, logged: list[Any], cache: BlobCache) -> Stage:
         tree, operations = Tree(self._scanned(folder)), [Operation.model_validate(operation) for operation in logged]
-        stage = Stage.replay(tree, operations, shelf)
-        shelf.prune(stage.blobs_needed)
+        stage = Stage.replay(tree, operations, cache)
+        cache.prune(stage.blobs_needed)
         return stage
 
     def _scanned(self, folder: Path) -> Scan:

@@ -39,7 +39,7 @@ from services.conversation_worker.domain.memory_window import SEEN_MOST
 from services.conversation_worker.turn.state import COMMIT
 from services.settings import ROOT
 from services.tool_executor import api
-from services.tool_executor.content import Contents, Question, told
+from services.tool_executor.content import Contents, Question, as_data
 from services.tool_executor.settings import Settings
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.tool_context import ToolContext
@@ -203,7 +203,7 @@ class _Turn:
         if tool.primitive is Primitive.RETRIEVAL:
             workspace = Workspace(self._root, self._stage, 0)
             found, stale = await self._contents.search(("local", "session"), workspace, Question.of(args))
-            return told(found, stale), f"{len(found.matches)} files match."
+            return as_data(found, stale), f"{len(found.matches)} files match."
         if tool.method not in PRIMITIVES:
             raise BadArgs(f"nothing can run {tool.method} here")
         done = PRIMITIVES[tool.method](

@@ -22,24 +22,24 @@ def leaves_out(shown: Iterable[Json]) -> str:
     found = [*shown]
     denied = [*_texts(found, "denied")][:NAMED_MOST]
     count, paths = _unread(found)
-    told = (
+    texts = (
         messages.more_below(subfolder_hints.more(found)),
         messages.denied(denied),
         messages.unread(paths, count),
     )
-    return "; ".join(filter(None, told))
+    return "; ".join(filter(None, texts))
 
 
 def _texts(shown: Iterable[Json], name: str) -> Iterator[tuple[str, str]]:
     for found in shown:
-        told = found.get(name) if isinstance(found, Mapping) else None
-        if isinstance(told, Mapping) and "nodes" in found:
-            yield from ((str(path), str(line)) for path, line in told.items())
+        by_path = found.get(name) if isinstance(found, Mapping) else None
+        if isinstance(by_path, Mapping) and "nodes" in found:
+            yield from ((str(path), str(line)) for path, line in by_path.items())
 
 
 def _unread(shown: Iterable[Json]) -> tuple[int, list[str]]:
     """Return the number of unreadable documents, and the names of the first."""
     lists = [found["unread"] for found in shown if isinstance(found, Mapping) and {"unread", "nodes"} <= found.keys()]
-    told = [one for one in lists if isinstance(one, Mapping)]
-    paths = [str(path) for one in told for path in one.get("paths") or ()]
-    return max((int(one.get("count", 0)) for one in told), default=0), paths[:NAMED_MOST]
+    unread = [one for one in lists if isinstance(one, Mapping)]
+    paths = [str(path) for one in unread for path in one.get("paths") or ()]
+    return max((int(one.get("count", 0)) for one in unread), default=0), paths[:NAMED_MOST]

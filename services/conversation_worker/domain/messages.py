@@ -35,8 +35,8 @@ def more_below(found: int) -> str:
 
 def denied(found: Sequence[tuple[str, str]]) -> str:
     """Name files that say the opposite of what was looked for, each with its line."""
-    told = ", ".join(f"{name(path)} ({quoted(line)})" for path, line in found)
-    return f"left out, since it says otherwise: {told}"[:1000] if told else ""
+    quotes = ", ".join(f"{name(path)} ({quoted(line)})" for path, line in found)
+    return f"left out, since it says otherwise: {quotes}"[:1000] if quotes else ""
 
 
 def unread(paths: Sequence[str], found: int) -> str:

@@ -16,10 +16,10 @@ DECLINED = "DECLINED"
 """No tool can do what was asked for, or it is refused; the answer says why."""
 
 
-def of(settled: CommitResult | None, steps: Sequence[StepRun]) -> str | None:
+def of(commit_result: CommitResult | None, steps: Sequence[StepRun]) -> str | None:
     """Return the code of the reason why nothing was changed; None if something was, or if the turn only read."""
-    if settled is not None:
-        return DENIED if not (settled.operations or settled.left_out) else None
+    if commit_result is not None:
+        return DENIED if not (commit_result.operations or commit_result.left_out) else None
     if any(refused(run.state, run.error) for run in steps):
         return DENIED
     if failed := next((code for run in steps if run.error and (code := reasons.code(run.error))), None):

@@ -17,9 +17,9 @@ ABOUT = ("paths", "source", "path", "groups")
 """The args that say what a change is about."""
 
 
-def named_files(settled: CommitResult | None, steps: Sequence[StepRun]) -> tuple[str, ...]:
+def named_files(commit_result: CommitResult | None, steps: Sequence[StepRun]) -> tuple[str, ...]:
     """Return all files that the turn named, or none."""
-    if settled is not None and (settled.operations or settled.left_out):
+    if commit_result is not None and (commit_result.operations or commit_result.left_out):
         return ()
     changes = [run.args or run.step.args for run in steps if run.step.mutates]
     looks = (run.data.json_ for run in steps if run.data is not None)
@@ -44,8 +44,8 @@ def of_changes(args: Iterable[Args]) -> Iterator[str]:
 
 def whole(paths: Iterable[str]) -> tuple[str, ...]:
     """Return each path once; none if there are too many, or if they are not known by name."""
-    told = tuple(dict.fromkeys(paths))
-    return () if "." in told or size(told) > BYTES_MOST else told
+    named = tuple(dict.fromkeys(paths))
+    return () if "." in named or size(named) > BYTES_MOST else named
 
 
 def _texts(value: Json) -> list[str]:

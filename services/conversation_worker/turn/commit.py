@@ -115,8 +115,8 @@ Known = Mapping[tuple[str, str], Mapping[str, Json]]
 def _match_lines(uow: UnitOfWork, diff: Diff) -> Known:
     """Return the matching line of each file that was chosen by its content."""
     lines = match_lines.lines(reasons.shown(uow.conversation.current()))
-    told = ((entry, lines.get(entry.source or entry.path)) for entry in diff.entries)
-    return {(entry.change, entry.path): {"says": line} for entry, line in told if line is not None}
+    chosen = ((entry, lines.get(entry.source or entry.path)) for entry in diff.entries)
+    return {(entry.change, entry.path): {"says": line} for entry, line in chosen if line is not None}
 
 
 def _kept_duplicates(uow: UnitOfWork) -> Known:
@@ -129,14 +129,14 @@ def _kept_duplicates(uow: UnitOfWork) -> Known:
 
 def _archives(uow: UnitOfWork) -> Known:
     """Return, for each new archive, its number of files and its sources; of too many sources, only the number."""
-    told: dict[tuple[str, str], Mapping[str, Json]] = {}
+    packed: dict[tuple[str, str], Mapping[str, Json]] = {}
     for run in uow.conversation.current():
         found, paths = run.data.json_ if run.data is not None else None, (run.args or {}).get("paths")
         if isinstance(found, Mapping) and {"archive", "files"} <= found.keys():
             of = paths if isinstance(paths, list) else []
             packs = {"files": found["files"], "of": of[:NAMED_MOST], "more": len(of[NAMED_MOST:])}
-            told["created", str(found["archive"])] = {"packs": packs}
-    return told
+            packed["created", str(found["archive"])] = {"packs": packs}
+    return packed
 
 
 async def start_workspace_call(

@@ -91,8 +91,8 @@ def _remember(uow: UnitOfWork, answer: str, reason: str | None) -> None:
     text, wish = uow.turn.message.text[:2000], uow.turn.wish
     # The next plan rests on what kept this one from being done; an answer that declines speaks for itself.
     kept = None if reason == reasons.DECLINED else reason
-    told = Exchange(text=text, answer=answer[:2000], wish=wish, reason=kept, shown=shown)
-    uow.update_session(history=memory_window.remembered(uow.session.history, told, talked=not steps))
+    exchange = Exchange(text=text, answer=answer[:2000], wish=wish, reason=kept, shown=shown)
+    uow.update_session(history=memory_window.remembered(uow.session.history, exchange, talked=not steps))
 
 
 def end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:

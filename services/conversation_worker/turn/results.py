@@ -116,13 +116,13 @@ def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -> 
 
 def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
     made = result.data.json_ if isinstance(result.data.json_, dict) else {}
-    settled, operations = turn.commit_result or CommitResult(), int(made.get("operations", 0))
-    if turn.diff is not None and not settled.left_out:
+    before, operations = turn.commit_result or CommitResult(), int(made.get("operations", 0))
+    if turn.diff is not None and not before.left_out:
         operations = max(operations, turn.diff.things)
     # A folder that is left out takes with it what should have gone into it.
-    rest = turn.diff.count - operations if settled.left_out and turn.diff is not None else 0
+    rest = turn.diff.count - operations if before.left_out and turn.diff is not None else 0
     warnings = tuple(each[:200] for each in result.warnings[:5])
-    return CommitResult(operations=operations, left_out=max(settled.left_out, rest), warnings=warnings)
+    return CommitResult(operations=operations, left_out=max(before.left_out, rest), warnings=warnings)
 
 
 def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -> None:
@@ -180,8 +180,8 @@ def _conflicts(uow: UnitOfWork, result: Result) -> tuple[str, ...]:
     if found:
         epoch = uow.session.epoch + 1
         uow.update_session(epoch=epoch)
-        told = WorkspaceChanged(turn_id=uow.turn.turn_id, change="conflicted", epoch=epoch, conflicts=found)
-        uow.emit(told)
+        event = WorkspaceChanged(turn_id=uow.turn.turn_id, change="conflicted", epoch=epoch, conflicts=found)
+        uow.emit(event)
     return found
 
 

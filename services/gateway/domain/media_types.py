@@ -97,8 +97,8 @@ def recorded(claim: str, head: bytes, filename: str) -> str:
 def _confirmed(claim: str, head: bytes) -> str:
     found, text = recognised(head), is_text(head)
     if head and not _agree(_plain(claim), found and _plain(found), text=text):
-        told = found or ("plain text" if text else "of an unknown binary type")
-        raise TypeMismatch(f"the content is {told}, not {claim}; send it with the right type, or with none")
+        actual = found or ("plain text" if text else "of an unknown binary type")
+        raise TypeMismatch(f"the content is {actual}, not {claim}; send it with the right type, or with none")
     return claim
 
 

@@ -143,7 +143,7 @@ def ends(event: Numbered) -> bool:
     return event.type == "turn.ended" or event.type in ASKED
 
 
-def told(ended: Numbered) -> str:
+def end_text(ended: Numbered) -> str:
     """Return in plain words why a turn was not completed."""
     state, reason, detail = (str(ended.data.get(name) or "") for name in ("state", "reason", "detail"))
     why = reasons.plain(f"{reason}: {detail}" if reason and detail else reason or detail)

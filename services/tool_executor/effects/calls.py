@@ -119,9 +119,9 @@ def _again(cause: Cause, request: ToolRequested, known: EffectRecord) -> Changes
     if known.state == OPEN:
         raise UnderWay()
     if known.state == UNKNOWN:
-        told = _asking(request, known.intent, str(outcome.get("reason", "")))
+        question = _asking(request, known.intent, str(outcome.get("reason", "")))
         return calls.opened(cause, request, "unknown", outcome).emit(
-            calls.recorded(request, "outcome", "unknown", rule="SAME_EFFECT"), told
+            calls.recorded(request, "outcome", "unknown", rule="SAME_EFFECT"), question
         )
     summary = str(outcome.get("summary", ""))
     body = Body.model_validate(outcome.get("data", {}))

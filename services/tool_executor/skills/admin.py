@@ -52,7 +52,7 @@ class SkillAdmin:
         rows = _rows(view, own)
         return {
             "skills": rows if query is None else await self._near(query, rows, _every(view, own)),
-            "problems": {folder.name: list(told) for folder, told in view.problems.items()},
+            "problems": {folder.name: list(problems) for folder, problems in view.problems.items()},
         }
 
     async def describe(self, tenant: str, name: str, root: str | None) -> dict[str, Any]:
@@ -123,7 +123,9 @@ def _rows(view: Skills, own: Sequence[Local]) -> Sequence[dict[str, Any]]:
     rows = [_row(skill, _off(skill, above), view.problems.get(skill.folder, ())) for skill in view.skills.values()]
     hidden = [_row(skill, BEATEN, view.problems.get(skill.folder, ())) for skill in view.hidden]
     known = {skill.folder for skill in (*view.skills.values(), *view.hidden)}
-    broken = [_broken(folder.name, str(folder), told) for folder, told in view.problems.items() if folder not in known]
+    broken = [
+        _broken(folder.name, str(folder), problems) for folder, problems in view.problems.items() if folder not in known
+    ]
     return [*map(_local, own), *rows, *hidden, *broken]
 
 

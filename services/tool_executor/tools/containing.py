@@ -65,7 +65,7 @@ class Containing:
         self._look([node for node in nodes if node.path not in self._known and _may_say(node)])
         return [node for node in nodes if self._known.get(node.path, False)]
 
-    def told(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, Any]:
         """Return what the list alone does not say."""
         unread = self.texts.unread
         by_reason = Counter(why.value for why in unread.values())

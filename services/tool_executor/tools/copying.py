@@ -47,7 +47,7 @@ def copy_nodes(context: ToolContext, args: Args) -> ToolOutput:
     copied = [{"from": copy.path, "to": copy.target} for copy in copies]
     return ToolOutput(
         {"copied": copied, "files": weight.files, "folders": weight.folders, "bytes": weight.size},
-        _told(copies, weight),
+        _summary(copies, weight),
         applied=applied,
         warnings=tuple(context.missing),
     )
@@ -129,7 +129,7 @@ def _copies(context: ToolContext, ends: Sequence[End]) -> Iterator[Copy]:
         yield Copy(path=path, target=join("" if folder == "." else folder, name), reason=context.reason)
 
 
-def _told(copies: Sequence[Copy], weight: Weight) -> str:
+def _summary(copies: Sequence[Copy], weight: Weight) -> str:
     files = many(weight.files, "file")
     what = f"{files} and {many(weight.folders, 'folder')}" if weight.folders else files
     return f"Copied {what} ({human(weight.size)}){_where([copy.target for copy in copies])}."

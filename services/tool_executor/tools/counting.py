@@ -22,10 +22,10 @@ def count_rows(context: ToolContext, args: Args) -> ToolOutput:
     if len(files) > context.limits.texts:
         raise TooMuch(f"{len(files)} files are too many to count at once; at most {context.limits.texts}")
     found = [(node, _counted(context, node)) for node in files]
-    counts = [told for _, told in found if told is not None]
-    unread = [node.path for node, told in found if told is None]
+    counts = [count for _, count in found if count is not None]
+    unread = [node.path for node, count in found if count is None]
     return ToolOutput(
-        {"counts": counts, "files": len(counts), "rows": sum(told["rows"] for told in counts), "unread": unread},
+        {"counts": counts, "files": len(counts), "rows": sum(count["rows"] for count in counts), "unread": unread},
         f"Counted {many(len(counts), 'file')}.",
         reads=tuple(node.path for node in files)[:READS_MOST],
         warnings=tuple(context.missing),

@@ -167,8 +167,8 @@ def _folder(context: ToolContext, node: Node, about: dict[str, Any]) -> ToolOutp
         "names": [f"{child.name}/" if child.kind == "directory" else child.name for child in children[:SHOWN]],
     }
     about |= {"kind": "folder", "looks_like": "folder", "agrees": True, "size": found.size, "holds": holds}
-    told = f"{node.path}: a folder of {many(found.files, 'file')}, {human(found.size)}."
-    return ToolOutput(about, told, reads=(node.path,))
+    summary = f"{node.path}: a folder of {many(found.files, 'file')}, {human(found.size)}."
+    return ToolOutput(about, summary, reads=(node.path,))
 
 
 def _inside(context: ToolContext, node: Node, head: bytes, kind: str) -> dict[str, Any]:

@@ -49,8 +49,8 @@ def import_attachments(context: ToolContext, args: Args) -> ToolOutput:
     applied = context.put(made)
     paths = [operation.path for operation in made if not operation.directory]
     size = sum(draft.seek(0, 2) for draft in context.attachments.values())
-    told = f"Imported {many(len(paths), 'file')}, {human(size)}."
-    return ToolOutput({"nodes": paths, "files": len(paths), "bytes": size}, told, applied=applied)
+    summary = f"Imported {many(len(paths), 'file')}, {human(size)}."
+    return ToolOutput({"nodes": paths, "files": len(paths), "bytes": size}, summary, applied=applied)
 
 
 def _files(context: ToolContext, target: str) -> Iterator[Create]:
@@ -60,4 +60,4 @@ def _files(context: ToolContext, target: str) -> Iterator[Create]:
         name = free_name(given, taken)
         taken.add(name)
         path = name if target in (".", "") else join(target, name)
-        yield Create(path=path, content=context.shelved(draft), reason=context.reason)
+        yield Create(path=path, content=context.cached(draft), reason=context.reason)

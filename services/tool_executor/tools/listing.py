@@ -69,8 +69,8 @@ def left_alone(stage: Stage, args: Mapping[str, Any], *, recursive: bool | None 
     """Return what the same selection left out, as the result's field `left_alone`; empty if that is nothing."""
     deep = bool(args.get("recursive")) if recursive is None else recursive
     tops = args["folders"] if "folders" in args else [args["path"]]
-    told = queries.left_alone(stage, tops, recursive=deep, named=lambda node: named(node, args))
-    return {"left_alone": told} if told else {}
+    omitted = queries.left_alone(stage, tops, recursive=deep, named=lambda node: named(node, args))
+    return {"left_alone": omitted} if omitted else {}
 
 
 def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
@@ -96,8 +96,8 @@ def further(
     chosen = admitted(stage, below, args)
     found = list(dict.fromkeys(node.path for node in (kept(chosen) if kept else chosen)))
     folders = list(dict.fromkeys(path.rpartition("/")[0] for path in found))
-    told = {"count": len(found), "folders": folders[:NAMED_MOST]}
-    return {**told, **({"node_kind": kind} if kind != "file" else {})} if found else {}
+    hint = {"count": len(found), "folders": folders[:NAMED_MOST]}
+    return {**hint, **({"node_kind": kind} if kind != "file" else {})} if found else {}
 
 
 def sought(args: Mapping[str, Any]) -> dict[str, Any]:

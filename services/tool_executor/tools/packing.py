@@ -90,9 +90,9 @@ def pack_nodes(context: ToolContext, args: Args) -> ToolOutput:
     if remove and any(path == "." or archive.startswith(f"{path}/") for path in paths):
         raise CannotPack(f"{archive} would be deleted with what is packed into it")
     made = context.making(dirname(archive) or ".")
-    with context.stage.shelf.drafting() as draft:
+    with context.stage.blob_cache.drafting() as draft:
         size = _written(context, members, archive, draft)
-        packed = context.shelved(draft)
+        packed = context.cached(draft)
     create = Create(path=archive, content=packed, reason=context.reason)
     deletes: list[AnyOperation] = [Delete(path=path, reason=context.reason) for path in paths] if remove else []
     applied = context.put([*made, create, *deletes])

@@ -91,12 +91,12 @@ def parse_content(context: ToolContext, args: Args) -> ToolOutput:
         "text": _cut(found.text, TEXT_MOST),
         "complete": found.complete,
     }
-    told = f"{node.path} is {found.format}: {many(found.rows, found.unit)}, {many(len(found.fields), 'field')}."
+    summary = f"{node.path} is {found.format}: {many(found.rows, found.unit)}, {many(len(found.fields), 'field')}."
     beginning = f"first {human(found.bytes)} of {node.path} were" if found.bytes else f"beginning of {node.path} was"
     warnings = [] if found.complete else [f"Only the {beginning} read."]
     if "guessed" in found.encoding:
         warnings.append(f"{node.path} is not UTF-8; it was read as Latin-1.")
-    return ToolOutput(data, told, reads=(node.path,), warnings=tuple(warnings))
+    return ToolOutput(data, summary, reads=(node.path,), warnings=tuple(warnings))
 
 
 def read(context: ToolContext, node: Node) -> Parsed:
@@ -381,10 +381,10 @@ class _Page:
             self.heading = None if closing else []
 
     def say(self, piece: str) -> None:
-        told = unescape(piece)
-        self.words.append(told)
+        text = unescape(piece)
+        self.words.append(text)
         if self.heading is not None:
-            self.heading.append(told)
+            self.heading.append(text)
 
     @property
     def text(self) -> str:

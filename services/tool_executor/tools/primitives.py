@@ -43,21 +43,21 @@ def get_children(context: ToolContext, args: Args) -> ToolOutput:
     nodes = chosen(context.stage, found if inner is None else inner.kept(admitted(context.stage, found, args)), args)
     paths = [node.path for node in nodes]
     files = sum(node.kind == "file" for node in nodes)
-    told: dict[str, Any] = {"nodes": paths, "count": len(paths)}
+    data: dict[str, Any] = {"nodes": paths, "count": len(paths)}
     if files < len(paths):
-        told["folders"] = len(paths) - files
+        data["folders"] = len(paths) - files
     if args.get("order") in ("largest", "smallest") or {"larger_than", "smaller_than"} & args.keys():
-        told["sizes"] = sizes(context.stage, nodes[:READS_MOST])
+        data["sizes"] = sizes(context.stage, nodes[:READS_MOST])
     if args.get("order") in ("newest", "oldest") or {"modified_before", "modified_after"} & args.keys():
-        told["days"] = [node.modified_at.date().isoformat() if node.modified_at else "" for node in nodes[:READS_MOST]]
+        data["days"] = [node.modified_at.date().isoformat() if node.modified_at else "" for node in nodes[:READS_MOST]]
     if deeper := further(context.stage, args, inner.kept if inner is not None else None):
-        told["deeper"] = deeper
-    told |= inner.told() if inner is not None else {}
-    told |= left_alone(context.stage, args)
+        data["deeper"] = deeper
+    data |= inner.as_data() if inner is not None else {}
+    data |= left_alone(context.stage, args)
     if not nodes:
-        told["sought"] = sought(args)
+        data["sought"] = sought(args)
     return ToolOutput(
-        told,
+        data,
         f"{_counted(files, len(paths) - files)}.",
         reads=tuple(paths[:READS_MOST]),
     )
@@ -313,5 +313,5 @@ def _dated(node: Node) -> dict[str, Any]:
 
 
 def _counted(files: int, folders: int) -> str:
-    told = [many(count, noun) for count, noun in ((files, "file"), (folders, "folder")) if count]
-    return " and ".join(told) or "No files"
+    parts = [many(count, noun) for count, noun in ((files, "file"), (folders, "folder")) if count]
+    return " and ".join(parts) or "No files"

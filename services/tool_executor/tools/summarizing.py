@@ -28,7 +28,7 @@ def summarize_texts(context: ToolContext, args: Args) -> ToolOutput:
         raise Rejected(f"{nodes[0].path} is not a file; list the files in it first")
     if len(files) > context.limits.texts:
         raise TooMuch(f"{len(files)} files are too many for one summary; at most {context.limits.texts}")
-    told: list[dict[str, Any]] = []
+    summaries: list[dict[str, Any]] = []
     silent: dict[str, str] = {}
     for node in files:
         context.check()
@@ -36,12 +36,12 @@ def summarize_texts(context: ToolContext, args: Args) -> ToolOutput:
         if isinstance(found, str):
             silent[node.path] = found
         else:
-            told.append(found)
-    summary = f"Summarized {many(len(told), 'file')}." if told else "There is no text to summarize."
+            summaries.append(found)
+    summary = f"Summarized {many(len(summaries), 'file')}." if summaries else "There is no text to summarize."
     return ToolOutput(
         {
-            "summaries": told,
-            "files": len(told),
+            "summaries": summaries,
+            "files": len(summaries),
             "without_text": list(silent),
             "unread": {path: why for path, why in silent.items() if why},
         },

@@ -122,7 +122,7 @@ class ToolContext:
 
     def present(self, paths: Sequence[str], *, strict: bool) -> Iterator[str]:
         """Those that are still there, each once and as the tree spells it; stale ones are noted (S4-36)."""
-        told: set[int] = set()
+        seen: set[int] = set()
         for path in paths:
             try:
                 node = self.stage.locate(path)
@@ -131,8 +131,8 @@ class ToolContext:
                     raise
                 self.missing.append(f"{path} is no longer there and was left out.")
                 continue
-            if node not in told:
-                told.add(node)
+            if node not in seen:
+                seen.add(node)
                 yield names.shown(self.stage.tree.path(node))
 
     def exists(self, path: str) -> bool:
@@ -185,14 +185,14 @@ class ToolContext:
             finally:
                 buffered.detach()
 
-    def shelved(self, draft: BinaryIO) -> Blob:
-        """Content to stage that stays on the shelf."""
+    def cached(self, draft: BinaryIO) -> Blob:
+        """Put the content into the stage's blob cache, to be staged."""
         if not self.weight:
             self.weight.append(sum(blob.size for blob in self.stage.blobs_needed))
         self.weight[0] += draft.seek(0, os.SEEK_END)
         if self.weight[0] > self.limits.staged_bytes:
             raise TooMuch(f"more than {self.limits.staged_bytes} bytes would be staged; commit what is there first")
-        return self.stage.shelf.put(draft)
+        return self.stage.blob_cache.put(draft)
 
 
 def topmost(paths: Sequence[str]) -> list[str]:

@@ -151,7 +151,7 @@ def _taken(context: ToolContext, stream: BinaryIO, name: str, packed: int) -> It
             if entry.directory:
                 yield entry, None, 0
                 continue
-            with context.stage.shelf.drafting() as draft:
+            with context.stage.blob_cache.drafting() as draft:
                 while piece := read(CHUNK):
                     context.check()
                     total += len(piece)
@@ -163,7 +163,7 @@ def _taken(context: ToolContext, stream: BinaryIO, name: str, packed: int) -> It
                     draft.seek(0)
                     yield entry, Inline.of(draft.read(INLINE_MAX)), size
                 else:
-                    yield entry, context.shelved(draft), size
+                    yield entry, context.cached(draft), size
 
 
 def _bounded(context: ToolContext, total: int, packed: int) -> None:

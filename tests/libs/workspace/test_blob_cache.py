@@ -8,28 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from libs.workspace.blob_cache import STALE, BlobCache
+from libs.workspace.blob_cache import PREFIX, STALE, BlobCache
 from libs.workspace.errors import BadContent
 from libs.workspace.operations import Blob
 
 
-def put(shelf: BlobCache, content: bytes) -> Blob:
-    with shelf.drafting() as draft:
+def put(cache: BlobCache, content: bytes) -> Blob:
+    with cache.drafting() as draft:
         draft.write(content)
-        return shelf.put(draft)
+        return cache.put(draft)
 
 
 def test_what_was_put_is_found_by_its_sha256(tmp_path: Path) -> None:
-    shelf = BlobCache(tmp_path / "home")
-    blob = put(shelf, b"content")
-    assert (shelf.path(blob.sha256).read_bytes(), blob.size) == (b"content", 7)
-    assert put(shelf, b"content") == blob
-    assert shelf.unsaved == {blob.sha256: blob}
+    cache = BlobCache(tmp_path / "home")
+    blob = put(cache, b"content")
+    assert (cache.path(blob.sha256).read_bytes(), blob.size) == (b"content", 7)
+    assert put(cache, b"content") == blob
+    assert cache.unsaved == {blob.sha256: blob}
 
 
 def test_a_draft_that_is_not_put_leaves_nothing(tmp_path: Path) -> None:
-    shelf = BlobCache(tmp_path)
-    with shelf.drafting() as draft:
+    cache = BlobCache(tmp_path)
+    with cache.drafting() as draft:
         draft.write(b"half of it")
     assert list(tmp_path.glob("*/*")) == []
 
@@ -41,22 +41,22 @@ def test_lookup_of_a_missing_blob_creates_nothing(tmp_path: Path) -> None:
 
 
 def test_what_no_operation_names_any_more_is_thrown_away(tmp_path: Path) -> None:
-    shelf = BlobCache(tmp_path)
-    kept, gone = put(shelf, b"kept"), put(shelf, b"gone")
-    shelf.prune([kept])
-    assert (shelf.holds(kept.sha256), shelf.holds(gone.sha256)) == (True, False)
-    assert shelf.unsaved == {kept.sha256: kept}
+    cache = BlobCache(tmp_path)
+    kept, gone = put(cache, b"kept"), put(cache, b"gone")
+    cache.prune([kept])
+    assert (cache.holds(kept.sha256), cache.holds(gone.sha256)) == (True, False)
+    assert cache.unsaved == {kept.sha256: kept}
 
 
-def test_a_shelf_goes_with_whoever_held_it(tmp_path: Path) -> None:
-    shelf = BlobCache(tmp_path)
-    put(shelf, b"content")
-    del shelf
+def test_cache_is_removed_with_its_owner(tmp_path: Path) -> None:
+    cache = BlobCache(tmp_path)
+    put(cache, b"content")
+    del cache
     assert list(tmp_path.iterdir()) == []
 
 
 def test_cache_of_a_killed_process_is_removed_after_a_day(tmp_path: Path) -> None:
-    litter, fresh = tmp_path / "shelf-old", tmp_path / "shelf-new"
+    litter, fresh = tmp_path / f"{PREFIX}old", tmp_path / f"{PREFIX}new"
     for folder in (litter, fresh):
         folder.mkdir()
     os.utime(litter, (time.time() - STALE - 60,) * 2)
@@ -64,12 +64,12 @@ def test_cache_of_a_killed_process_is_removed_after_a_day(tmp_path: Path) -> Non
     assert (litter.exists(), fresh.exists()) == (False, True)
 
 
-def test_a_shelf_that_was_swept_can_be_filled_again(tmp_path: Path) -> None:
-    shelf = BlobCache(tmp_path)
-    blob = put(shelf, b"content")
+def test_swept_cache_can_be_filled_again(tmp_path: Path) -> None:
+    cache = BlobCache(tmp_path)
+    blob = put(cache, b"content")
     for folder in tmp_path.iterdir():
         for path in folder.iterdir():
             path.unlink()
         folder.rmdir()
-    assert not shelf.holds(blob.sha256)
-    assert put(shelf, b"content") == blob
+    assert not cache.holds(blob.sha256)
+    assert put(cache, b"content") == blob

@@ -43,11 +43,11 @@ def test_content_is_what_was_staged_last(root: Path) -> None:
     assert stage.read_content("README").data == b"other"
 
 
-def test_a_blob_is_read_from_the_shelf(root: Path, tmp_path: Path) -> None:
-    stage = Stage(Tree.scan(root), BlobCache(tmp_path / "shelves"))
-    with stage.shelf.drafting() as draft:
+def test_blob_is_read_from_the_cache(root: Path, tmp_path: Path) -> None:
+    stage = Stage(Tree.scan(root), BlobCache(tmp_path / "blob_caches"))
+    with stage.blob_cache.drafting() as draft:
         draft.write(b"from the store")
-        stage.apply(Create(path="new", content=stage.shelf.put(draft)))
+        stage.apply(Create(path="new", content=stage.blob_cache.put(draft)))
     assert stage.read_content("new").data == b"from the store"
 
 

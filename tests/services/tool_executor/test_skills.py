@@ -33,13 +33,13 @@ LIST = plan(("manage-files.list", {"path": "."}))
 class Slow(Scripted):
     """While it plans, a skill changes."""
 
-    def __init__(self, shelf: Catalogue, **replies: Any) -> None:
+    def __init__(self, live: Catalogue, **replies: Any) -> None:
         super().__init__(**replies)
-        self._shelf = shelf
+        self._catalogue = live
 
     @override
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        self._shelf.skills = _changed(self._shelf.skills, "manage-files")
+        self._catalogue.skills = _changed(self._catalogue.skills, "manage-files")
         return await super().plan(task, catalogue)
 
 
@@ -221,36 +221,36 @@ async def test_skill_whose_tool_calls_an_unknown_primitive_is_refused(home: Dsns
 @pytest.mark.requirement("S4-17")
 async def test_approved_step_does_not_run_with_a_changed_tool(home: Dsns, tmp_path: Path) -> None:
     make = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
-    shelf = catalogue(tmp_path)
-    async with run_platform(home, tmp_path, model=scripted_model(make), catalogue=shelf) as at:
+    live = catalogue(tmp_path)
+    async with run_platform(home, tmp_path, model=scripted_model(make), catalogue=live) as at:
         turn = await at.say("make", session="s", root=at.folder())
         question = await at.asked(session="s")
-        shelf.skills = _changed(shelf.skills, "manage-files")
+        live.skills = _changed(live.skills, "manage-files")
         await at.decide(question, session="s")
         await at.finish(turn, session="s")
         assert not [e for e in await at.logged("s") if isinstance(e, ToolRequested)]
 
 
 async def test_plan_with_a_tool_changed_meanwhile_is_made_again(home: Dsns, tmp_path: Path) -> None:
-    shelf = catalogue(tmp_path)
+    live = catalogue(tmp_path)
     answers, approvals = [("done",)] * 3, ['{"approved": true}'] * 3
-    model = Slow(shelf, plans=[PlanDraft(LIST)], resolutions=[LIST], reviews=approvals, answers=answers)
-    async with run_platform(home, tmp_path, model=model, catalogue=shelf) as at:
+    model = Slow(live, plans=[PlanDraft(LIST)], resolutions=[LIST], reviews=approvals, answers=answers)
+    async with run_platform(home, tmp_path, model=model, catalogue=live) as at:
         turn = await at.say("list", session="s", root=at.folder("a.txt"))
         await at.finish(turn, session="s")
         assert model.asked == ["plan", "resolve", "answer"]
         (sent,) = [e for e in await at.logged("s") if isinstance(e, ToolRequested)]
-        assert sent.tool_digest == shelf.skills.tool("manage-files.list").digest
+        assert sent.tool_digest == live.skills.tool("manage-files.list").digest
 
 
 async def test_executor_waits_until_it_has_the_skill_too(home: Dsns, tmp_path: Path) -> None:
-    shelf = catalogue(tmp_path)
-    later = _changed(shelf.skills, "manage-files")
-    async with run_platform(home, tmp_path, model=scripted_model(LIST), catalogue=shelf) as at:
+    live = catalogue(tmp_path)
+    later = _changed(live.skills, "manage-files")
+    async with run_platform(home, tmp_path, model=scripted_model(LIST), catalogue=live) as at:
         await _granted(at, tool_digest=later.tool("manage-files.list").digest)
         while "suma.tool.requested.v1" not in await at.open():
             await at.platform.bus.waiting()
-        shelf.skills = later
+        live.skills = later
         await at.later(1)
         assert (await at.until(ToolSucceeded, session="s")).call_id == "again"
 

@@ -60,9 +60,9 @@ class _Answer:
     def _translated(self, head: Message, body: bytes) -> bytes:
         problem = orjson.loads(body)
         for translate in self._translations:
-            told = translate(problem, self._path)
-            if told is not None:
-                body = orjson.dumps(told)
+            translated = translate(problem, self._path)
+            if translated is not None:
+                body = orjson.dumps(translated)
                 headers = MutableHeaders(raw=head["headers"])
                 headers["content-type"], headers["content-length"] = "application/json", str(len(body))
                 head["headers"] = headers.raw

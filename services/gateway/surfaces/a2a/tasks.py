@@ -146,8 +146,10 @@ def _status_after(item: Numbered, turn: TurnShown) -> TaskStatus:
         case "turn.queued":
             return TaskStatus(state=TaskState.TASK_STATE_SUBMITTED, timestamp=at)
         case "turn.ended":
-            told = _told(turn, item.correlation or turn.turn_id, data.get("detail") or data.get("reason") or "")
-            return TaskStatus(state=STATES[data["state"]], message=told, timestamp=at)
+            message = _agent_message(
+                turn, item.correlation or turn.turn_id, data.get("detail") or data.get("reason") or ""
+            )
+            return TaskStatus(state=STATES[data["state"]], message=message, timestamp=at)
         case "clarification.requested":
             asked = Clarification(data["question"], data.get("candidates", ()), data.get("missing", ()))
             return TaskStatus(state=TaskState.TASK_STATE_INPUT_REQUIRED, message=_question(turn, asked), timestamp=at)
@@ -162,7 +164,7 @@ def _status(facts: Facts) -> TaskStatus:
     if facts.question is not None:
         message = _question(turn, facts.question)
     elif turn.ended_at is not None and turn.state != "completed":
-        message = _told(turn, turn.turn_id, turn.detail or turn.reason or "")
+        message = _agent_message(turn, turn.turn_id, turn.detail or turn.reason or "")
     return TaskStatus(state=STATES[turn.state], message=message, timestamp=_time(facts.at))
 
 
@@ -228,7 +230,7 @@ def _asking(turn: TurnShown, name: str, text: str, about: Mapping[str, Any]) -> 
     )
 
 
-def _told(turn: TurnShown, name: str, text: str) -> Message | None:
+def _agent_message(turn: TurnShown, name: str, text: str) -> Message | None:
     if not text:
         return None
     return _message(turn, ExchangedMessage(ids.derived(name, text), "agent", text, turn.created_at))

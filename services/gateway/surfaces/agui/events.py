@@ -155,7 +155,7 @@ class Run:
             case "cancelled":
                 yield self._finished(RunFinishedCancelledOutcome())
             case _:
-                yield RunErrorEvent(message=segments.told(ended), code=ended.data.get("reason") or state.upper())
+                yield RunErrorEvent(message=segments.end_text(ended), code=ended.data.get("reason") or state.upper())
 
     def _finished(self, outcome: Any) -> BaseEvent:
         return RunFinishedEvent(thread_id=self._thread, run_id=self._run, outcome=outcome, usage=self._usage)

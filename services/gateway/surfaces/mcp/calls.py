@@ -290,18 +290,18 @@ def ended(turn: TurnShown, last: Mapping[str, Any] | None) -> CallToolResult:
 
 def waiting(turn: TurnShown, question: Question) -> CallToolResult:
     """Return the result of a turn that waits for a person whom this client cannot ask."""
-    told = questions.text_of(question)
+    text = questions.text_of(question)
     if isinstance(question, Clarification):
         how = f"Answer with {RUN}, session_id {turn.session_id}, and the answer as text."
-        shown: dict[str, Any] = {"kind": "clarification", "text": told}
+        shown: dict[str, Any] = {"kind": "clarification", "text": text}
     else:
         how = (
             "A person answers it in Suma's web page, or with `suma approve`; "
             f"then call {FOLLOW} with turn_id {turn.turn_id}."
         )
         about = {"approval_id": question.approval_id, "digest": question.digest}
-        shown = {"kind": question.kind, "text": told, **about}
-    content: list[ContentBlock] = [TextContent(text=f"{told}\n\n{how}")]
+        shown = {"kind": question.kind, "text": text, **about}
+    content: list[ContentBlock] = [TextContent(text=f"{text}\n\n{how}")]
     return CallToolResult(content=content, structured_content={**_shown(turn), "question": shown})
 
 

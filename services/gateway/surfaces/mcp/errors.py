@@ -36,10 +36,10 @@ def failed(error: SumaError | ValidationError) -> CallToolResult:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         error = Rejected(f"{where}: {first['msg']}" if where else first["msg"], code="INVALID_REQUEST")
-    told = data_of(error)
-    wait = f" (retry in {told['retry_after']} s)" if "retry_after" in told else ""
-    text = TextContent(text=f"{told['code']}: {told['detail']}{wait}")
-    return CallToolResult(content=[text], structured_content={"error": told}, is_error=True)
+    problem = data_of(error)
+    wait = f" (retry in {problem['retry_after']} s)" if "retry_after" in problem else ""
+    text = TextContent(text=f"{problem['code']}: {problem['detail']}{wait}")
+    return CallToolResult(content=[text], structured_content={"error": problem}, is_error=True)
 
 
 def raised(error: SumaError, version: str) -> NoReturn:

@@ -152,8 +152,8 @@ class Handshakes:
     def _with_session(self, who: Principal, message: Mapping[str, Json], send: Send) -> Send:
         """Give the answer to `initialize` a session id."""
         params = message.get("params")
-        told = params.get("capabilities") if isinstance(params, dict) else None
-        session_id = open_session(self._here.platform.keys, who, told if isinstance(told, dict) else {})
+        capabilities = params.get("capabilities") if isinstance(params, dict) else None
+        session_id = open_session(self._here.platform.keys, who, capabilities if isinstance(capabilities, dict) else {})
 
         async def send_with_session(sent: Message) -> None:
             if sent["type"] == "http.response.start" and sent["status"] == 200:

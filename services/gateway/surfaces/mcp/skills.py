@@ -124,8 +124,8 @@ def _entry(skill: SkillDefinition) -> dict[str, Any]:
 
 def _frontmatter(skill: SkillDefinition) -> Mapping[str, Any]:
     _, head, _ = skill.files[PAGE].decode().split("---\n", 2)
-    told: Mapping[str, Any] = yaml.load(head, LOADER)  # noqa: S506 - the safe loader
-    return told
+    header: Mapping[str, Any] = yaml.load(head, LOADER)  # noqa: S506 - the safe loader
+    return header
 
 
 def _found(skills: Skills, uri: str) -> tuple[SkillDefinition, str]:

@@ -119,7 +119,7 @@ class Completion:
             case Numbered(type="turn.ended"):
                 self.state = item.data["state"]
                 if self.state != "completed":
-                    yield from self._say(self.text.rest(self.text.sent + _apart(self.text) + segments.told(item)))
+                    yield from self._say(self.text.rest(self.text.sent + _apart(self.text) + segments.end_text(item)))
             case Numbered() if segments.ends(item):
                 yield from self.ask(item)
 

@@ -116,12 +116,12 @@ class Output:
         match self.state:
             case "failed":
                 self.status = "failed"
-                self.error = {"code": "server_error", "message": segments.told(ended)}
+                self.error = {"code": "server_error", "message": segments.end_text(ended)}
             case "cancelled":
                 self.status = "cancelled"
             case "refused":
                 self.status = "completed"
-                yield from self._refused(segments.told(ended))
+                yield from self._refused(segments.end_text(ended))
             case _:
                 self.status = "completed"
 

@@ -28,7 +28,7 @@ CATEGORIES = REPOSITORY / "skills" / "organize-by-type" / "references" / "catego
 @dataclass
 class Desk:
     root: Path
-    shelves: Path
+    blob_caches: Path
     limits: Limits = field(default_factory=Limits)
     check: Callable[[], None] = no_cancel
     stage: Stage = field(init=False)
@@ -37,7 +37,7 @@ class Desk:
         self.scan()
 
     def scan(self) -> None:
-        self.stage = Stage(Tree.scan(self.root), BlobCache(self.shelves))
+        self.stage = Stage(Tree.scan(self.root), BlobCache(self.blob_caches))
 
     def write(self, name: str, content: str | bytes = b"", *, at: str | None = None, mode: int = 0o644) -> Path:
         """A file, with a date of change where one is given; the desk sees it after the next `scan`."""
@@ -107,4 +107,4 @@ def _facts(path: Path) -> tuple[int, int, int, bytes]:
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     (tmp_path / "work").mkdir()
-    return Desk(tmp_path / "work", tmp_path / "shelves")
+    return Desk(tmp_path / "work", tmp_path / "blob_caches")

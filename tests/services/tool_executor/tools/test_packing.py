@@ -193,7 +193,7 @@ def test_what_is_beyond_the_bounds_is_refused_whole(desk: Desk, limits: dict[str
     with pytest.raises(TooMuch):
         desk.files("a.txt", "b.txt").bounded(**limits).run(PACK, paths=["a.txt", "b.txt"])
     assert desk.stage.version == 0
-    assert list(desk.shelves.rglob("*.*")) == []
+    assert list(desk.blob_caches.rglob("*.*")) == []
 
 
 def test_a_call_that_nobody_waits_for_stops_and_stages_nothing(photos: Desk) -> None:
@@ -208,10 +208,10 @@ def test_a_call_that_nobody_waits_for_stops_and_stages_nothing(photos: Desk) -> 
 def test_content_of_an_archive_leaves_the_cache_with_its_stage(photos: Desk) -> None:
     photos.run(PACK, paths=["Photos"])
     (blob,) = photos.stage.blobs_needed
-    assert photos.stage.shelf.unsaved == {blob.sha256: blob}
+    assert photos.stage.blob_cache.unsaved == {blob.sha256: blob}
     assert isinstance(blob, Blob)
     photos.scan()
-    assert list(photos.shelves.iterdir()) == []
+    assert list(photos.blob_caches.iterdir()) == []
 
 
 def test_rolling_the_stage_back_leaves_the_folder_as_it_was(photos: Desk) -> None:
