@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 import uuid
@@ -18,13 +19,17 @@ ApprovalId = NewType("ApprovalId", str)
 EventId = NewType("EventId", str)
 LeaseId = NewType("LeaseId", str)
 
+NAMESPACE = uuid.NAMESPACE_OID.bytes
+VARIANT = "89ab"
+"""The digits whose first two bits are the variant of RFC 9562."""
+
 
 def new() -> str:
     """Return a new UUIDv7: 48 bits of Unix milliseconds, then random bits, so that ids sort roughly by time."""
-    stamp = time.time_ns() // 1_000_000
-    noise = int.from_bytes(os.urandom(10), "big")
-    value = (stamp & (1 << 48) - 1) << 80 | 0x7 << 76 | (noise >> 68 & 0xFFF) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
-    return str(uuid.UUID(int=value))
+    # Formatted by hand: a turn needs about a hundred ids, and `uuid.UUID` takes five times as long.
+    noise = os.urandom(10)
+    stamp, digits = f"{time.time_ns() // 1_000_000:012x}", noise.hex()
+    return f"{stamp[:8]}-{stamp[8:]}-7{digits[:3]}-{VARIANT[noise[9] & 3]}{digits[3:6]}-{digits[6:18]}"
 
 
 def made_at(id: str) -> float | None:
@@ -37,5 +42,9 @@ def made_at(id: str) -> float | None:
 
 
 def derived(*parts: str) -> str:
-    """Return the same id for the same parts, for things that a repeated handling must name alike."""
-    return str(uuid.uuid5(uuid.NAMESPACE_OID, "\x1f".join(parts)))
+    """Return the same id for the same parts, for things that a repeated handling must name alike: a UUIDv5 (RFC 9562,
+    5.5).
+    """
+    digits = hashlib.sha1(NAMESPACE + "\x1f".join(parts).encode(), usedforsecurity=False).hexdigest()
+    variant = VARIANT[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
