@@ -17,7 +17,8 @@ from libs.database.pools import answering, connected
 from libs.errors import SumaError
 
 LOCK = 0x53554D41
-TENANT_RULE = "tenant_id = any (nullif(current_setting('suma.tenants', true), '')::text[])"
+TENANT_RULE = "tenant_id = any ((select nullif(current_setting('suma.tenants', true), '')::text[])::text[])"
+"""The subquery reads the setting once a statement instead of once a row."""
 
 
 class MigrationChanged(SumaError):

@@ -28,6 +28,10 @@ class ActionRecorded(Event):
     call_id: str | None = None
     digests: dict[str, str] = Field(default_factory=dict)
 
+    @override
+    def json_bytes(self) -> bytes:
+        return self.model_dump_json(by_alias=True, exclude_defaults=True).encode()
+
 
 @event("suma.actions.recorded.v1", AUDIT_EVENTS)
 class ActionsRecorded(Event):

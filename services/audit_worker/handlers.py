@@ -1,13 +1,23 @@
-"""The handlers of audit events. They load nothing and wait for nothing."""
+"""The handlers of audit events. They load nothing and wait for nothing.
+
+A change names the event by its place in the log; `audit.apply` makes the record from there. Where the log may not have
+it, the change carries the record.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 from libs.audit.chain import Record, leaf, record_of
 from libs.changes import Cause, Changeset
 from libs.events import ActionRecorded, ActionsRecorded
 from libs.events.envelope import Envelope
+from libs.keys.canonical import canonical
+
+DEFAULTS = ActionRecorded(action="", phase="", verdict="", principal="").model_dump(mode="json")
+FORM = hashlib.sha256(canonical(DEFAULTS)).hexdigest()[:8]
+"""The fields of an action and their defaults, as `audit.apply` must know them to make the same record."""
 
 
 async def chain_action(cause: Cause, event: Envelope[ActionRecorded]) -> Changeset:
@@ -15,14 +25,19 @@ async def chain_action(cause: Cause, event: Envelope[ActionRecorded]) -> Changes
     record.
     """
     record = chain_record(event)
+    if (reference := cause.reference()) is not None:
+        return Changeset(cause).change("audit", "chain.logged", **reference, form=FORM, leaves=[leaf(record).hex()])
     return Changeset(cause).change("audit", "chain", record=record, leaf=leaf(record).hex())
 
 
 async def chain_actions(cause: Cause, event: Envelope[ActionsRecorded]) -> Changeset:
-    """Chain each record of a changeset, in order. The change states once what they share."""
+    """Chain each record of a changeset, in order. A copy states once what they share."""
     records = [chain_record(one) for one in apart(event)]
     if not records:
         return Changeset(cause)
+    if (reference := cause.reference()) is not None:
+        leaves = [leaf(record).hex() for record in records]
+        return Changeset(cause).change("audit", "chain.logged", **reference, form=FORM, leaves=leaves)
     first, *others = records
     origin = {name: value for name, value in first.items() if all(record.get(name) == value for record in others)}
     entries = [{name: value for name, value in record.items() if name not in origin} for record in records]

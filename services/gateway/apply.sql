@@ -125,12 +125,22 @@ begin
         ) as c where s.tenant_id = c.tenant_id and s.session_id = c.session_id;
     end if;
 
-    -- event: number under a lock on the session's row, so that the sequence has no gap and no viewer skips an uncommitted event.
+    -- event: an event that the row names by its place in the log, or repeats; a place without it is a conflict, and the next try
+    -- repeats it. Number under a lock on the session's row, so that the sequence has no gap and no viewer skips an uncommitted event.
     if changes ? 'event' then
-        with c as (
+        with named as materialized (
             select * from jsonb_to_recordset(changes -> 'event')
                 as c(i int, tenant_id text, session_id text, event_id text, event_type text, turn_id text,
-                     occurred_at timestamptz, data jsonb, correlation text, causation text)
+                     occurred_at timestamptz, data jsonb, correlation text, causation text, part int, "position" bigint)
+        ), c as materialized (
+            select n.i, n.tenant_id, n.session_id, n.event_id, n.event_type, n.turn_id, n.occurred_at, n.data, n.correlation, n.causation
+            from named n where n.part is null
+            union all
+            select n.i, n.tenant_id, g.headers ->> 'sessionid', g.event_id, g.type, g.headers ->> 'turnid',
+                (g.headers ->> 'time')::timestamptz, g.data, g.headers ->> 'correlationid', g.headers ->> 'causationid'
+            from bus.recorded('conversation.outbound', (select array_agg(n.part) from named n where n.part is not null),
+                (select array_agg(n."position") from named n where n.part is not null)) as g
+            join named n on n.part = g.part and n."position" = g."position" and n.event_id = g.event_id and n.tenant_id = g.tenant
         ), counted as (
             select c.tenant_id, c.session_id, count(*) as k, max(c.occurred_at) as at from c group by c.tenant_id, c.session_id
         ), locked as materialized (

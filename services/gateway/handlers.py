@@ -30,17 +30,7 @@ class Handlers:
         """Project an outbound event: its row in the sequence, its changes, and a wake-up for the session's viewers."""
         if event.session is None:
             raise NoSession
-        row = {
-            "session_id": event.session,
-            "event_id": event.id,
-            "event_type": event.type,
-            "turn_id": event.turn,
-            "occurred_at": event.time.isoformat(),
-            "data": event.data.model_dump(mode="json", by_alias=True),
-            "correlation": event.correlation,
-            "causation": event.causation,
-        }
-        numbered = Changeset(cause).change(SCHEMA, "event", **row)
+        numbered = Changeset(cause).change(SCHEMA, "event", **_numbered(cause, event))
         moved = Changeset(cause, tuple(projected(event)))
         projection = (numbered + moved).on_commit(self._streams.waker(event.tenant, event.session))
         if not isinstance(event.data, TurnEnded):
@@ -68,3 +58,17 @@ class Handlers:
             attempts=dead_letter.attempts,
             at=event.time.isoformat(),
         )
+
+
+def _numbered(cause: Cause, event: Envelope[Any]) -> dict[str, Any]:
+    """Return an event's row in the sequence: where the log has the event, or a copy."""
+    return cause.reference() or {
+        "session_id": event.session,
+        "event_id": event.id,
+        "event_type": event.type,
+        "turn_id": event.turn,
+        "occurred_at": event.time.isoformat(),
+        "data": event.data.model_dump(mode="json", by_alias=True),
+        "correlation": event.correlation,
+        "causation": event.causation,
+    }

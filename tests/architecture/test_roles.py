@@ -11,7 +11,7 @@ from tests.architecture.schemas import NAMES
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
-MAY_EXECUTE = {"now", "tenants", "closed_door", "guard", "settle", "decide", "commit"}
+MAY_EXECUTE = {"now", "tenants", "closed_door", "guard", "settle", "decide", "commit", "recorded"}
 """The bus's functions that a service may call (bus.md 11)."""
 
 CROSS_TENANTS = {
@@ -19,6 +19,7 @@ CROSS_TENANTS = {
     "bus.guard": "suma_app has no grant on the inbox; refuses tenants outside the set",
     "bus.decide": "suma_app has no grant on what is parked and dead; refuses tenants outside the set",
     "bus.settle": "suma_app has no grant on the log; refuses tenants outside the set",
+    "bus.recorded": "suma_app has no grant on the log; it returns events of the transaction's tenants alone",
     "gateway.key_by_id": "an API key is looked up before anyone knows its tenant (processes of the previous release)",
     "gateway.credential": "a credential is looked up before anyone knows its tenant",
     "audit.apply": "suma_app only reads the record; row-level security binds the owner too",

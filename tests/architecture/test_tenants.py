@@ -11,7 +11,10 @@ from tests.architecture.schemas import NAMES
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
-RULE = "(tenant_id = ANY ((NULLIF(current_setting('suma.tenants'::text, true), ''::text))::text[]))"
+RULE = (
+    "(tenant_id = ANY (( SELECT (NULLIF(current_setting('suma.tenants'::text, true), ''::text))::text[] AS \"nullif\")"
+    "::text[]))"
+)
 TENANTLESS = {
     "executor.tool_approvals": "approvals of tools of servers in the settings, which are those of all tenants"
 }

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
@@ -11,8 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from libs import ids
 from libs.audit.chain import genesis, leaf, link
+from libs.bus.ports import Record
+from libs.changes import Cause
+from libs.clock import SystemClock
 from libs.database import Dsns
+from libs.events import ActionRecorded, ActionsRecorded
+from libs.events.envelope import Envelope
+from services.audit_worker.handlers import FORM, apart, chain_action, chain_actions, chain_record
 from tests.support.examples import examples
 
 TENANTS = ("acme", "globex", "Ünïcode ☃")
@@ -109,3 +117,100 @@ async def test_a_batch_reaches_no_tenant_outside_its_set(where: Dsns) -> None:
                 await connection.fetchval("select audit.apply($1)", batch([("globex", "x")]))
     finally:
         await connection.close()
+
+
+FIELDS = st.fixed_dictionaries(
+    {"action": TEXT, "phase": TEXT, "verdict": TEXT, "principal": TEXT},
+    optional={
+        "resource": TEXT,
+        "rule": TEXT,
+        "revision": TEXT,
+        "turn_id": st.none() | TEXT,
+        "digests": st.dictionaries(TEXT, TEXT, max_size=2),
+    },
+)
+
+
+def travelling(records: list[dict[str, Any]], **about: str) -> Envelope[Any]:
+    """Return the actions as one event, as a changeset publishes them."""
+    actions = [ActionRecorded.model_validate(fields) for fields in records]
+    data = actions[0] if len(actions) == 1 else ActionsRecorded(records=tuple(actions))
+    return Envelope(
+        id=ids.new(), source="suma/tester", time=SystemClock().now(), tenant="acme", key="acme:s", data=data, **about
+    )
+
+
+async def logged(connection: "asyncpg.Connection[asyncpg.Record]", event: Envelope[Any]) -> Cause:
+    """Write the event to the log, and return the cause of its handling."""
+    part, data = event.topic.partition_of(event.key), event.data.json_bytes()
+    position = await connection.fetchval(
+        "insert into bus.log select $1, $2, coalesce(max(position), 0) + 1, $3, $4, $5, $6, $7, $8, now() from bus.log"
+        " where topic = $1 and part = $2 returning position",
+        *(event.topic.name, part, event.id, event.tenant, event.key, event.type),
+        *(orjson.dumps(event.headers()).decode(), data.decode()),
+    )
+    record = Record(
+        event.topic.name, part, position, event.id, event.tenant, event.key, event.type, event.headers(), data
+    )
+    return Cause.record("audit_worker", record)
+
+
+async def handled(cause: Cause, event: Envelope[Any]) -> str:
+    """Return the changes of a record's handling, as the writer sends them."""
+    handle = chain_actions if isinstance(event.data, ActionsRecorded) else chain_action
+    (change,) = (await handle(cause, event)).changes
+    return orjson.dumps({change.kind: [{**change.row, "i": 0, "n": 0, "tenant_id": cause.tenant}]}).decode()
+
+
+@pytest.mark.requirement("A36", "P6")
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(FIELDS, min_size=1, max_size=4), st.dictionaries(st.sampled_from(["session", "turn"]), TEXT))
+async def test_a_record_from_the_log_is_the_handlers(
+    where: Dsns, records: list[dict[str, Any]], about: dict[str, str]
+) -> None:
+    event = travelling(records, **about)
+    bus = await asyncpg.connect(where.bus)
+    app = await asyncpg.connect(where.app)
+    transaction = app.transaction()
+    try:
+        cause = await logged(bus, event)
+        await transaction.start()
+        await opened(app)
+        changes = await handled(cause, event)
+        assert "chain.logged" in changes
+        assert await app.fetchval("select audit.apply($1)", changes) == [0]
+        rows = await app.fetch(
+            "select record::text, leaf from audit.audit_events order by position desc limit $1", len(records)
+        )
+        expected = [chain_record(one) for one in ([event] if len(records) == 1 else apart(event))]
+        assert [json.loads(row["record"]) for row in reversed(rows)] == expected
+        assert [row["leaf"] for row in reversed(rows)] == [leaf(record) for record in expected]
+    finally:
+        await transaction.rollback()
+        await app.close()
+        await bus.close()
+
+
+@pytest.mark.requirement("A36", "P6")
+@pytest.mark.parametrize("flaw", ["no such place", "another event's place", "another tenant's", "another release"])
+async def test_a_place_without_the_record_conflicts_and_is_copied(where: Dsns, flaw: str) -> None:
+    event = travelling([{"action": "a", "phase": "p", "verdict": "v", "principal": "x"}])
+    bus, app = await asyncpg.connect(where.bus), await asyncpg.connect(where.app)
+    try:
+        cause = await logged(bus, event)
+        wrong = {
+            "no such place": replace(cause, place=(cause.place[0], 99_999) if cause.place else None),
+            "another event's place": replace(cause, id=ids.new()),
+            "another tenant's": replace(cause, tenant="globex"),
+        }.get(flaw, cause)
+        async with app.transaction():
+            await opened(app)
+            changes = await handled(wrong, event)
+            if flaw == "another release":
+                changes = changes.replace(FORM, "00000000")
+            assert await app.fetchval("select audit.apply($1)", changes) == []
+            copy = await handled(replace(wrong, again=True), event)
+            assert await app.fetchval("select audit.apply($1)", copy) == [0]
+    finally:
+        await app.close()
+        await bus.close()
