@@ -1,5 +1,6 @@
 -- Every write of the conversation worker, one paragraph per kind of change, each over all rows of its batch.
 -- Answers with the numbers (i) that were applied; only session.put can refuse: its version must be the next one.
+-- Documents of sessions, turns and steps hold the fields that changed since the version which that guard names.
 create or replace function conversation.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
     done int[] := '{}'; part int[]; kind text;
@@ -14,7 +15,8 @@ begin
             select c.tenant_id, c.session_id, c.version, c.epoch, c.root, c.active_turn, c.doc from c order by c.tenant_id, c.session_id
             on conflict (tenant_id, session_id) do update
                 set version = excluded.version, epoch = excluded.epoch, root = excluded.root,
-                    active_turn = excluded.active_turn, doc = excluded.doc
+                    active_turn = excluded.active_turn,
+                    doc = case when excluded.doc = '{}' then s.doc else s.doc || excluded.doc end
                 where s.version = excluded.version - 1
             returning s.tenant_id, s.session_id
         )
@@ -29,7 +31,7 @@ begin
             as c(tenant_id text, session_id text, turn_id text, state text, reason text, doc jsonb, ended boolean)
         order by c.tenant_id, c.turn_id
         on conflict (tenant_id, turn_id) do update
-            set state = excluded.state, reason = excluded.reason, doc = excluded.doc, ended_at = excluded.ended_at;
+            set state = excluded.state, reason = excluded.reason, doc = t.doc || excluded.doc, ended_at = excluded.ended_at;
     end if;
 
     if changes ? 'plan.add' then
@@ -46,7 +48,7 @@ begin
         from jsonb_to_recordset(changes -> 'step.put')
             as c(tenant_id text, step_id text, session_id text, turn_id text, round int, ordinal int, tool text, state text, doc jsonb)
         order by c.tenant_id, c.step_id
-        on conflict (tenant_id, step_id) do update set state = excluded.state, doc = excluded.doc;
+        on conflict (tenant_id, step_id) do update set state = excluded.state, doc = s.doc || excluded.doc;
     end if;
 
     if changes ? 'approval.put' then

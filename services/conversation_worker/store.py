@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosql
 import orjson
@@ -120,13 +120,16 @@ FORMER_NAMES = {"letter": "message", "ending": "outcome", "settled": "commit_res
 
 
 def _renamed(stored: Mapping[str, Any]) -> dict[str, Any]:
-    return {FORMER_NAMES.get(name, name): value for name, value in stored.items()}
+    """Return the fields by their present names; one that has been written since then wins."""
+    former = {FORMER_NAMES[name]: value for name, value in stored.items() if name in FORMER_NAMES}
+    return former | {name: value for name, value in stored.items() if name not in FORMER_NAMES}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one handling: the conversation as it is now, and which of its rows changed."""
+    """The rows of one handling: the conversation as it was and as it is now, and which of its rows changed."""
 
+    loaded: Conversation
     session: Session
     turn: Turn | None
     steps: tuple[StepRun, ...]
@@ -134,6 +137,8 @@ class Rows:
     turns: Mapping[str, Turn]
     changed: Mapping[str, tuple[str, StepRun]]
     """Steps by id, each with its turn's id."""
+    former: Mapping[str, StepRun]
+    """Those of them that had a row before, as they were."""
     asked: Mapping[str, tuple[str, Approval]]
 
 
@@ -144,12 +149,13 @@ def _rows(session: Session, active: Turn | None, rows: Rows) -> Iterator[Row]:
         epoch=session.epoch,
         root=session.root,
         active_turn=active.turn_id if active else None,
-        doc=_doc(session, exclude={"version", "epoch", "root"}),
+        doc=_patch(rows.loaded.session if rows.loaded.session.version else None, session, COLUMNS),
     )
+    before = rows.loaded.turn
     for turn in rows.turns.values():
-        yield _turn(session, turn)
+        yield _turn(session, turn, before if before is not None and before.turn_id == turn.turn_id else None)
     for turn_id, run in rows.changed.values():
-        yield _step(session, turn_id, run)
+        yield _step(session, turn_id, run, rows.former.get(run.step_id))
     for turn_id, approval in rows.asked.values():
         yield ApprovalRow(
             session_id=session.session_id,
@@ -161,18 +167,18 @@ def _rows(session: Session, active: Turn | None, rows: Rows) -> Iterator[Row]:
         )
 
 
-def _turn(session: Session, turn: Turn) -> TurnRow:
+def _turn(session: Session, turn: Turn, before: Turn | None) -> TurnRow:
     return TurnRow(
         session_id=session.session_id,
         turn_id=turn.turn_id,
         state=turn.state.value,
         reason=turn.outcome.reason if turn.outcome else None,
         ended=turn.state.has_ended,
-        doc=_doc(turn),
+        doc=_patch(before, turn),
     )
 
 
-def _step(session: Session, turn_id: str, run: StepRun) -> StepRow:
+def _step(session: Session, turn_id: str, run: StepRun, before: StepRun | None) -> StepRow:
     return StepRow(
         session_id=session.session_id,
         turn_id=turn_id,
@@ -181,9 +187,30 @@ def _step(session: Session, turn_id: str, run: StepRun) -> StepRow:
         ordinal=run.step.ordinal,
         tool=run.step.tool,
         state=run.state.value,
-        doc=_doc(run),
+        doc=_patch(before, run),
     )
 
 
-def _doc(value: Session | Turn | StepRun | Approval, exclude: set[str] | None = None) -> orjson.Fragment:
-    return orjson.Fragment(value.model_dump_json(by_alias=True, exclude=exclude, exclude_defaults=True).encode())
+def _doc(value: Approval) -> orjson.Fragment:
+    return orjson.Fragment(value.model_dump_json(by_alias=True, exclude_defaults=True).encode())
+
+
+COLUMNS = frozenset({"version", "epoch", "root"})
+"""Fields of a session that are columns of its row."""
+D = TypeVar("D", Session, Turn, StepRun)
+
+
+def _patch(before: D | None, now: D, columns: frozenset[str] = frozenset()) -> orjson.Fragment:
+    """Return the stored document's changed fields, as the row had them when it was loaded; all of them for a new row.
+
+    A field that is its default again is written out, because the row still has its former value.
+    """
+    if before is None:
+        return orjson.Fragment(now.model_dump_json(by_alias=True, exclude=set(columns), exclude_defaults=True).encode())
+    # Copies share what they did not change, so identity finds the changed fields.
+    former = before.__dict__
+    changed = {name for name, value in now.__dict__.items() if value is not former[name]} - columns
+    doc = now.model_dump(mode="json", by_alias=True, include=changed, exclude_defaults=True) if changed else {}
+    if reset := changed - doc.keys():
+        doc |= now.model_dump(mode="json", by_alias=True, include=reset)
+    return orjson.Fragment(orjson.dumps(doc))

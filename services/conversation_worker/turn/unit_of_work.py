@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from libs.changes import Cause, Changeset
+from libs.changes import Cause, Change, Changeset
 from libs.changes.rows import Row
 from libs.events import ApprovalClosed, ApprovalDecided, EffectResolved, StepChanged, TurnEnded
 from libs.events.base import Event
@@ -38,10 +38,16 @@ V = TypeVar("V", Session, Turn, StepRun)
 class UnitOfWork:
     def __init__(self, cause: Cause, conversation: Conversation) -> None:
         self.cause = cause
-        self.conversation = conversation
-        self._changeset = Changeset(cause)
+        self.conversation = self._loaded = conversation
+        # Lists, of which `close` makes the changeset: a changeset per added event would be most of the work.
+        self._changes: list[Change] = []
+        self._events: list[Event] = []
+        self._starts: list[NewLease] = []
+        self._ends: list[str] = []
+        self._cancels: list[str] = []
         self._turns: dict[str, Turn] = {}
         self._steps: dict[str, tuple[str, StepRun]] = {}
+        self._former: dict[str, StepRun] = {}
         self._approvals: dict[str, tuple[str, Approval]] = {}
 
     @property
@@ -161,6 +167,9 @@ class UnitOfWork:
     def update_step_of(self, turn_id: str, run: StepRun, **update: Any) -> StepRun:
         """Change a step of a turn that is over."""
         changed = _updated(run, update)
+        if run.step_id not in self._steps:
+            # A caller may hold a copy that is ahead of the row, such as one with a new verdict.
+            self._former[run.step_id] = self._loaded.step_run(run.step_id) or run
         self._steps[run.step_id] = (turn_id, changed)
         if changed.state is not run.state:
             data = _data(changed) if self._of_given_call(turn_id) else None
@@ -222,30 +231,28 @@ class UnitOfWork:
                 self.close_approval(approval, outcome, principal=principal)
 
     def emit(self, *events: Event) -> None:
-        self._changeset = self._changeset.emit(*events)
+        self._events += events
 
     def start(self, *starts: NewLease) -> None:
-        self._changeset = self._changeset.start(*starts)
+        self._starts += starts
 
     @property
     def starts(self) -> tuple[NewLease, ...]:
         """The leases that this handling starts."""
-        return self._changeset.starts
+        return tuple(self._starts)
 
     def withdraw(self, start: NewLease) -> None:
         """Do not start this lease after all."""
-        self._changeset = replace(
-            self._changeset, starts=tuple(kept for kept in self._changeset.starts if kept is not start)
-        )
+        self._starts = [kept for kept in self._starts if kept is not start]
 
     def end(self, *ids: str) -> None:
-        self._changeset = self._changeset.end(*ids)
+        self._ends += ids
 
     def cancel(self, *ids: str) -> None:
-        self._changeset = self._changeset.cancel(*ids)
+        self._cancels += ids
 
     def put(self, *rows: Row) -> None:
-        self._changeset = self._changeset.put(*rows)
+        self._changes += (Change(*row.into, row.columns()) for row in rows)
 
     def close(self, store: Store) -> Changeset:
         """Return all changes as one changeset.
@@ -255,15 +262,25 @@ class UnitOfWork:
         """
         still_open = tuple(approval for approval in self.conversation.approvals if approval.open)
         rows = Rows(
+            self._loaded,
             self.session,
             self.conversation.turn,
             self.conversation.steps,
             still_open,
             self._turns,
             self._steps,
+            self._former,
             self._approvals,
         )
-        return store.save(self._changeset, rows)
+        changeset = Changeset(
+            self.cause,
+            tuple(self._changes),
+            tuple(self._events),
+            tuple(self._starts),
+            tuple(self._ends),
+            tuple(self._cancels),
+        )
+        return store.save(changeset, rows)
 
 
 def _updated(value: V, update: Mapping[str, Any]) -> V:
