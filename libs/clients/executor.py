@@ -14,12 +14,16 @@ EVERY_TENANT = ""
 """The tenant of a call that concerns none: it sees no tenant's rows."""
 
 
-async def workspace_facts(caller: Caller, tenant: str, session: str, root: str, turn: str) -> dict[str, Any]:
-    """Return counts, extensions and top-level names of the tree as `turn` staged it, for the planner. Raises what
-    `call` raises.
+async def workspace_facts(
+    caller: Caller, tenant: str, session: str, root: str, turn: str, *, unstaged: bool = False
+) -> dict[str, Any]:
+    """Return counts, extensions and top-level names of the tree as `turn` staged it, for the planner. `unstaged` says
+    that it has staged nothing. Raises what `call` raises.
     """
     if is_near(caller, SERVICE):
-        near = await call_near(caller, SERVICE, "facts", tenant, session=session, root=root, turn=turn)
+        near = await call_near(
+            caller, SERVICE, "facts", tenant, session=session, root=root, turn=turn, unstaged=unstaged
+        )
         return cast("dict[str, Any]", near)
     found = await call(
         caller,
@@ -28,7 +32,7 @@ async def workspace_facts(caller: Caller, tenant: str, session: str, root: str, 
         f"/internal/v1/sessions/{session}/facts",
         tenant=tenant,
         session=session,
-        params={"root": root, "turn": turn},
+        params={"root": root, "turn": turn, "unstaged": str(unstaged).lower()},
     )
     return cast("dict[str, Any]", found)
 

@@ -49,20 +49,29 @@ class ExecutorState:
     remote: RemoteAdmin
 
     async def look(
-        self, tenant: str, session: str, root: str | None, *, turn: str | None = None, fresh: bool = False
+        self,
+        tenant: str,
+        session: str,
+        root: str | None,
+        *,
+        turn: str | None = None,
+        fresh: bool = False,
+        unstaged: bool = False,
     ) -> Workspace:
         """Return the session's workspace, in `root` or in the folder of its stage. Raises NoWorkspace."""
         async with self.workspaces.at_work(tenant, session):
             folder = root or await self._folder(tenant, session)
-            workspace = await self.workspaces.take(tenant, session, folder, turn=turn, fresh=fresh)
+            workspace = await self.workspaces.take(tenant, session, folder, turn=turn, fresh=fresh, unstaged=unstaged)
             self.workspaces.keep(tenant, session, workspace)
         return workspace
 
-    async def facts(self, tenant: str, *, session: str, root: str | None, turn: str | None) -> dict[str, Any]:
+    async def facts(
+        self, tenant: str, *, session: str, root: str | None, turn: str | None, unstaged: bool = False
+    ) -> dict[str, Any]:
         """Return counts, extensions and top-level names of the turn's staged tree, read anew from disk, and the
         folder's own skills that are on, by name and description.
         """
-        workspace = await self.look(tenant, session, root, turn=turn, fresh=True)
+        workspace = await self.look(tenant, session, root, turn=turn, fresh=True, unstaged=unstaged)
         facts = await quickly(workspace.scan, facts_of, workspace.stage)
         own = await self.local.descriptions(tenant, str(workspace.root))
         return {**facts, **({"skills": own} if own else {})}
@@ -128,10 +137,15 @@ def _routes() -> Sequence[BaseRoute]:
 
 
 async def facts(
-    tenant: Tenant, state: Here, session: str, root: str | None = None, turn: str | None = None
+    tenant: Tenant,
+    state: Here,
+    session: str,
+    root: str | None = None,
+    turn: str | None = None,
+    unstaged: bool = False,
 ) -> dict[str, Any]:
     """Return what a planner may know of the turn's staged tree."""
-    return await state.facts(tenant, session=session, root=root, turn=turn)
+    return await state.facts(tenant, session=session, root=root, turn=turn, unstaged=unstaged)
 
 
 async def graph(tenant: Tenant, state: Here, session: str, root: str | None = None) -> dict[str, Any]:

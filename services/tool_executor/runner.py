@@ -32,14 +32,16 @@ from services.tool_executor.content import Contents, Question, as_data
 from services.tool_executor.history import History
 from services.tool_executor.rows import JournalEntry
 from services.tool_executor.skills.local import LocalSkills
-from services.tool_executor.tools import importing
+from services.tool_executor.tools import containing, importing
 from services.tool_executor.tools.listing import left_alone
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolOutput, human, many
 from services.tool_executor.tools.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
-from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
+from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 
 ENTRIES_MOST = 200
+LISTS = frozenset({"get_children"})
+"""Primitives that look at the tree alone, unless they choose by what files contain."""
 STALE = "Content index out of date for {n} nodes – results may be incomplete. Commit pending changes to reindex."
 T = TypeVar("T")
 
@@ -184,7 +186,8 @@ class CallRunner:
                 attachments=attachments,
             )
             with cancel:
-                done = await asyncio.to_thread(PRIMITIVES[tool.method], context, args)
+                small = workspace.scan if tool.method in LISTS and args.keys().isdisjoint(containing.ASKED) else None
+                done = await quickly(small, PRIMITIVES[tool.method], context, args)
         if done.applied is None:
             self._workspaces.keep(lease.tenant, session, workspace)
             warnings = (*done.warnings, *workspace.stage.tree.base.problems)

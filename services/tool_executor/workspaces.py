@@ -98,6 +98,8 @@ class Workspace:
     revision: int
     turn: str | None = None
     """Whose stage this is."""
+    unread: bool = False
+    """Whether Postgres was not asked for the stage, because its turn had staged nothing."""
     read_at: float = field(default_factory=time.monotonic)
 
     @property
@@ -112,6 +114,9 @@ class Kept:
         self._most, self._idle = bytes_most, idle_seconds
         self._by_session: OrderedDict[tuple[str, str], tuple[Workspace, int, float]] = OrderedDict()
         """The longest unused first, with what each takes beside its scan, and since when it is unused."""
+        self._scans: dict[int, tuple[Scan, int]] = {}
+        """Each scan once, by its identity, with the number of workspaces that share it."""
+        self._bytes = 0
         self._due: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -120,18 +125,28 @@ class Kept:
     @property
     def nbytes(self) -> int:
         """About what they take in memory."""
-        scans = {id(workspace.scan): workspace.scan.nbytes for workspace, _, _ in self._by_session.values()}
-        return sum(scans.values()) + sum(size for _, size, _ in self._by_session.values())
+        return self._bytes
 
     def take(self, key: tuple[str, str]) -> Workspace | None:
         found = self._by_session.pop(key, None)
-        return found[0] if found else None
+        if found is None:
+            return None
+        workspace, size, _ = found
+        scan, users = self._scans.pop(id(workspace.scan))
+        if users > 1:
+            self._scans[id(scan)] = scan, users - 1
+        self._bytes -= size + (scan.nbytes if users == 1 else 0)
+        return workspace
 
     def put(self, key: tuple[str, str], workspace: Workspace) -> None:
-        self._by_session[key] = workspace, OPEN_BYTES + workspace.stage.nbytes, time.monotonic()
-        self._by_session.move_to_end(key)
-        while self._by_session and self.nbytes > self._most:
-            self._by_session.popitem(last=False)
+        self.take(key)
+        scan, size = workspace.scan, OPEN_BYTES + workspace.stage.nbytes
+        _, users = self._scans.get(id(scan), (scan, 0))
+        self._scans[id(scan)] = scan, users + 1
+        self._bytes += size + (scan.nbytes if not users else 0)
+        self._by_session[key] = workspace, size, time.monotonic()
+        while self._by_session and self._bytes > self._most:
+            self.take(next(iter(self._by_session)))
         self._rest()
 
     def _rest(self) -> None:
@@ -143,7 +158,7 @@ class Kept:
     def _let_go(self) -> None:
         self._due, horizon = None, time.monotonic() - self._idle
         idle = [key for key, (_, _, since) in self._by_session.items() if since <= horizon]
-        dropped = [self._by_session.pop(key) for key in idle]
+        dropped = [self.take(key) for key in idle]
         # A large one takes its time to be freed: not on the event loop.
         asyncio.get_running_loop().run_in_executor(None, dropped.clear)
         self._rest()
@@ -194,8 +209,8 @@ class Workspaces:
     ) -> Workspace:
         """Return the session's workspace as in Postgres and on disk, with the stage of `turn` or of the last turn.
 
-        `unstaged` says that nothing has been staged in `turn` and that the caller stages nothing: a young copy of this
-        turn then needs no look at Postgres.
+        `unstaged` says that nothing has been staged in `turn` and that the caller stages nothing: Postgres is then not
+        asked for the stage.
 
         Raises:
             NoWorkspace, BadRoot: there is no folder, or it may not be one.
@@ -204,14 +219,18 @@ class Workspaces:
         kept = self.kept.take((tenant, session))
         cache = kept.stage.blob_cache if kept else self._blobs.new_cache()
         if kept is None or fresh:
-            return await self._open(tenant, session, folder, turn=turn, cache=cache)
+            return await self._open(tenant, session, folder, turn=turn, cache=cache, unstaged=unstaged)
         if unstaged and turn is not None and self._is_young(kept, folder, turn):
             return kept
         async with self._database.read(GROUP, tenant) as connection:
             head = await queries.stage_head(connection, tenant=tenant, session=session)
-        if self._is_young(kept, folder, turn) and kept.revision == (head["revision"] if head else 0):
+        revision = head["revision"] if head else 0
+        if kept.unread and (head is None or head["turn_id"] != kept.turn or not head["length"]):
+            # Its turn has staged nothing in the meantime either.
+            kept.revision, kept.unread = revision, False
+        if self._is_young(kept, folder, turn) and not kept.unread and kept.revision == revision:
             return kept
-        return await self._open(tenant, session, folder, turn=turn, cache=cache)
+        return await self._open(tenant, session, folder, turn=turn, cache=cache, unstaged=unstaged)
 
     async def fill(self, tenant: str, workspace: Workspace) -> None:
         """Bring the contents that were staged beside the log, for whoever is going to read them."""
@@ -286,9 +305,13 @@ class Workspaces:
         young = time.monotonic() - kept.read_at <= self._settings.rescan_seconds
         return young and turn in (None, kept.turn) and kept.root == folder
 
-    async def _open(self, tenant: str, session: str, folder: Path, *, turn: str | None, cache: BlobCache) -> Workspace:
-        async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.stage(connection, tenant=tenant, session=session)
+    async def _open(
+        self, tenant: str, session: str, folder: Path, *, turn: str | None, cache: BlobCache, unstaged: bool
+    ) -> Workspace:
+        row, unread = None, unstaged and turn is not None
+        if not unread:
+            async with self._database.read(GROUP, tenant) as connection:
+                row = await queries.stage(connection, tenant=tenant, session=session)
         whose = turn or (row["turn_id"] if row else None)
         logged = orjson.loads(row["operations"]) if row and row["turn_id"] == whose else []
         if folder not in self._recovered:
@@ -298,7 +321,7 @@ class Workspaces:
         stage = None if logged else self._unstaged_at_once(folder, cache)
         if stage is None:
             stage = await asyncio.to_thread(self._replayed, folder, logged, cache)
-        return Workspace(folder, stage, row["revision"] if row else 0, whose)
+        return Workspace(folder, stage, row["revision"] if row else 0, whose, unread)
 
     def _unstaged_at_once(self, folder: Path, cache: BlobCache) -> Stage | None:
         """Return an empty stage without a thread; None if the folder is large, or slow to read."""

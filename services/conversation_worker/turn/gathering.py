@@ -112,4 +112,6 @@ async def _facts(context: TurnContext, tenant: str, conversation: Conversation) 
     session, turn = conversation.session, conversation.turn
     if session.root is None:
         return {}
-    return await executor.workspace_facts(context.platform, tenant, session.session_id, session.root, turn.turn_id)
+    return await executor.workspace_facts(
+        context.platform, tenant, session.session_id, session.root, turn.turn_id, unstaged=not turn.dirty
+    )
