@@ -119,7 +119,7 @@ class Consumer:
         self._point = point
         self._now, self._since = now, dict[tuple[str, int], str]()
         self._gate, self._alone = gate or deciding(), alone or asyncio.Lock()
-        self._batches, self._batch_delay = service.batch, service.batch_delay
+        self._batches, self._batch_delay, self._traced = service.batch, service.batch_delay, service.traced
         self._gathered: dict[str, deque[Taken]] = {}
         self._retrying: set[int] = set()
         self.retried: Callable[[], None] = lambda: None
@@ -204,12 +204,10 @@ class Consumer:
         return [decided[n] for n in range(len(taken))]
 
     def _gathered_span(self, records: Sequence[Record]) -> AbstractContextManager[object]:
-        """Open the span of the records of one trace; none for a service that waits for more of them, as nobody waits
-        for it.
-        """
-        if self._batch_delay:
-            return nullcontext()
+        """Open the span of the records of one trace, if their service traces one of them and a caller waits for it."""
         first, types = records[0], {record.type for record in records}
+        if self._batch_delay or (self._traced is not None and self._traced.isdisjoint(types)):
+            return nullcontext()
         attributes = _span_attributes(self._group, first)
         if len(records) > 1:
             attributes |= {"messaging.batch.message_count": len(records)}

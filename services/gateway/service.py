@@ -7,7 +7,7 @@ from typing import cast
 
 from fastapi import FastAPI
 
-from libs.events import EventDeadLettered, registry
+from libs.events import EventDeadLettered, TurnEnded, registry
 from libs.events.topics import OUTBOUND
 from libs.runtime.effective_settings import EffectiveSetting
 from libs.runtime.health import Health
@@ -45,6 +45,8 @@ def build(platform: Platform) -> Service:
         ],
         [*gateway.uploads.kinds, *gateway.webhooks.kinds],
         batch=True,
+        # Viewers wait for each event, a trace only for the last.
+        traced=frozenset({TurnEnded.type, EventDeadLettered.type}),
         schema=SCHEMA,
         api=Api(app(gateway)),
         tasks=[

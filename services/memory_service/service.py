@@ -13,6 +13,9 @@ from services.memory_service.settings import Settings
 from services.memory_service.store import GROUP, SCHEMA, Store
 from services.memory_service.writing import Writing
 
+BATCH_SECONDS = 0.02
+"""No turn waits for a memory: the next one remembers its session by itself."""
+
 
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
@@ -24,6 +27,8 @@ def build(platform: Platform) -> Service:
     return Service(
         GROUP,
         [Subscription(RememberRequested, handlers.remember), Subscription(FeedbackGiven, handlers.feedback)],
+        batch=True,
+        batch_delay=BATCH_SECONDS,
         schema=SCHEMA,
         api=Api(api.build(context)),
         queries={"recall": recalling.recall_texts},
