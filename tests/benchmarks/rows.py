@@ -45,6 +45,8 @@ class Row:
     goal: Goal | None = None
     paired: float | None = None
     """The median of the rounds' own ratios, where there were rounds; else the ratio is of the two figures."""
+    why: str = ""
+    """Why the goal is missed, if it is: what the work consists of, in counts."""
 
     @property
     def ratio(self) -> float | None:
@@ -63,15 +65,17 @@ class Row:
         goal = str(self.goal) if self.goal else None
         said = asdict(self)
         del said["paired"]
-        return {**said, "ratio": self.ratio, "goal": goal, "holds": self.holds}
+        why = self.why if self.holds is False else ""
+        return {**said, "ratio": self.ratio, "goal": goal, "holds": self.holds, "why": why}
 
 
 def table(rows: Iterable[Row]) -> Table:
     made = Table("what", "we", "unit", "against", "they", "ratio", "goal", "holds", title="Suma, measured")
     for column in (1, 4, 5, 6):
         made.columns[column].justify = "right"
-    for row in rows:
-        verdict = {None: "", True: "[green]yes", False: "[red]no"}[row.holds]
+    made_of = list(rows)
+    for row in made_of:
+        verdict = {None: "", True: "[green]yes", False: "[red]lost"}[row.holds]
         made.add_row(
             row.name,
             figure(row.value),
@@ -82,6 +86,8 @@ def table(rows: Iterable[Row]) -> Table:
             str(row.goal or ""),
             verdict,
         )
+    lost = dict.fromkeys(row.why for row in made_of if row.holds is False and row.why)
+    made.caption = "\n".join(f"lost: {why}" for why in lost) or None
     return made
 
 

@@ -10,13 +10,12 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from libs.runtime.embedded.postgres import Postgres
 from libs.telemetry import logs
 from tests.benchmarks.contest import Contender, Load, Measured, Server, race
-from tests.benchmarks.counts import BOUNDS, count
+from tests.benchmarks.counts import BOUNDS
 from tests.benchmarks.rows import figure
-from tests.benchmarks.turns import SUMA, ours
-from tests.infrastructure import TEMPLATE, dsns, fresh_database
+from tests.benchmarks.turns import SUMA, counted_on, ours
+from tests.infrastructure import TEMPLATE
 
 LOADS = (Load(1, 48), Load(64, 256))
 ROUNDS = 3
@@ -25,15 +24,9 @@ ROUNDS = 3
 async def main() -> None:
     console = Console()
     async with Server.started() as server:
-        console.print(counts(await _counted(server.postgres)))
+        console.print(counts(await counted_on(server.postgres)))
         runs = await race(server, [Contender(SUMA, ours("platform"), TEMPLATE)], LOADS, rounds=ROUNDS, tell=_silent)
         console.print(cpu({sessions: measured for (_, sessions), measured in runs.items()}))
-
-
-async def _counted(postgres: Postgres) -> Mapping[str, float]:
-    async with fresh_database(postgres) as where:
-        name = where.owner.split("@/")[1].split("?")[0]
-        return await count(dsns(postgres, name))
 
 
 def counts(counted: Mapping[str, float]) -> Table:
