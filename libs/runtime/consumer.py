@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -119,8 +119,10 @@ class Consumer:
         self._point = point
         self._now, self._since = now, dict[tuple[str, int], str]()
         self._gate, self._alone = gate or deciding(), alone or asyncio.Lock()
-        self._batches, self._batch_delay, self._traced = service.batch, service.batch_delay, service.traced
+        self._batches, self._batch_delay, self._awaited = service.batch, service.batch_delay, service.awaited
         self._gathered: dict[str, deque[Taken]] = {}
+        self._arrived: dict[str, asyncio.Event] = {}
+        """By lane, set when an event has arrived that a caller waits for."""
         self._retrying: set[int] = set()
         self.retried: Callable[[], None] = lambda: None
         """Callback after a parked event is done, so that the next of its key can run; the host registers it."""
@@ -161,6 +163,8 @@ class Consumer:
         lane = f"{taken[1].topic}:{taken[1].part}"
         waiting = self._gathered.setdefault(lane, deque())
         waiting.append(taken)
+        if self._is_awaited(taken[1]) and lane in self._arrived:
+            self._arrived[lane].set()
         if len(waiting) == 1:
             self._lanes.submit(self._group, lane, lambda: self._handle_gathered(lane))
 
@@ -168,7 +172,7 @@ class Consumer:
         waiting = self._gathered[lane]
         while waiting:
             if self._batch_delay and len(waiting) < GATHERED_MOST:
-                await asyncio.sleep(self._batch_delay)
+                await self._more(lane, waiting)
             taken = list(islice(waiting, GATHERED_MOST))
             if not await self._apply_gathered(lane, taken):
                 for subscription, record, _ in taken:
@@ -176,6 +180,21 @@ class Consumer:
             for _, _, done in taken:
                 waiting.popleft()
                 done()
+
+    def _is_awaited(self, record: Record) -> bool:
+        return self._awaited is None or record.type in self._awaited
+
+    async def _more(self, lane: str, waiting: Iterable[Taken]) -> None:
+        """Wait for more records, as long as no caller waits for one of them."""
+        if any(self._is_awaited(record) for _, record, _ in waiting):
+            return
+        arrived = self._arrived[lane] = asyncio.Event()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._batch_delay):
+                    await arrived.wait()
+        finally:
+            del self._arrived[lane]
 
     async def _apply_gathered(self, lane: str, taken: Sequence[Taken]) -> bool:
         """Apply these records as one changeset; return False when they must be handled one by one."""
@@ -204,10 +223,10 @@ class Consumer:
         return [decided[n] for n in range(len(taken))]
 
     def _gathered_span(self, records: Sequence[Record]) -> AbstractContextManager[object]:
-        """Open the span of the records of one trace, if their service traces one of them and a caller waits for it."""
-        first, types = records[0], {record.type for record in records}
-        if self._batch_delay or (self._traced is not None and self._traced.isdisjoint(types)):
+        """Open the span of the records of one trace, if a caller waits for one of them."""
+        if not any(map(self._is_awaited, records)):
             return nullcontext()
+        first, types = records[0], {record.type for record in records}
         attributes = _span_attributes(self._group, first)
         if len(records) > 1:
             attributes |= {"messaging.batch.message_count": len(records)}

@@ -79,9 +79,11 @@ class Service:
     batch: bool = False
     """Its handlers load nothing, so many records of a partition may be applied as one changeset (all or none)."""
     batch_delay: float = 0.0
-    """Seconds that a batching service waits for more records; only for events that no caller waits for."""
-    traced: frozenset[str] | None = None
-    """Of a batching service, the types of events whose batches have a span; None for all."""
+    """Seconds that a batching service waits for more records."""
+    awaited: frozenset[str] | None = None
+    """Of a batching service, the types of events that a caller waits for: a batch with one is applied at once and has a
+    span. None for all types.
+    """
     schema: Schema | None = None
     api: Api | None = None
     queries: Mapping[str, Query] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from services.audit_worker.sealing import Sealer
 from services.audit_worker.settings import Settings
 from services.audit_worker.store import GROUP, SCHEMA, Store
 
-LINGER_SECONDS = 0.02
+LINGER_SECONDS = 0.05
 """Delay before a batch commits. Links are not urgent and a turn has a dozen records, so they share a transaction."""
 
 
@@ -29,6 +29,7 @@ def build(platform: Platform) -> Service:
         ],
         batch=True,
         batch_delay=LINGER_SECONDS,
+        awaited=frozenset(),
         schema=SCHEMA,
         api=Api(api.build(platform, store, sealer)),
         tasks=[lambda: sealer.keep_sealing(settings.look_seconds)],

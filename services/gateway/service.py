@@ -7,7 +7,7 @@ from typing import cast
 
 from fastapi import FastAPI
 
-from libs.events import EventDeadLettered, TurnEnded, registry
+from libs.events import ApprovalRequested, ClarificationRequested, EventDeadLettered, TurnEnded, registry
 from libs.events.topics import OUTBOUND
 from libs.runtime.effective_settings import EffectiveSetting
 from libs.runtime.health import Health
@@ -23,6 +23,9 @@ from services.gateway.keys import ensure_local_key, local_code
 from services.gateway.settings import Settings
 from services.gateway.sse.streams import Streams
 from services.gateway.store import GROUP, SCHEMA, Store
+
+BATCH_SECONDS = 0.005
+"""No person sees this delay of a turn's steps, and they share a transaction."""
 
 
 def build(platform: Platform) -> Service:
@@ -45,8 +48,8 @@ def build(platform: Platform) -> Service:
         ],
         [*gateway.uploads.kinds, *gateway.webhooks.kinds],
         batch=True,
-        # Viewers wait for each event, a trace only for the last.
-        traced=frozenset({TurnEnded.type, EventDeadLettered.type}),
+        batch_delay=BATCH_SECONDS,
+        awaited=frozenset({TurnEnded.type, ApprovalRequested.type, ClarificationRequested.type}),
         schema=SCHEMA,
         api=Api(app(gateway)),
         tasks=[

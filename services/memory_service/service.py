@@ -13,7 +13,7 @@ from services.memory_service.settings import Settings
 from services.memory_service.store import GROUP, SCHEMA, Store
 from services.memory_service.writing import Writing
 
-BATCH_SECONDS = 0.02
+BATCH_SECONDS = 0.05
 """No turn waits for a memory: the next one remembers its session by itself."""
 
 
@@ -29,6 +29,7 @@ def build(platform: Platform) -> Service:
         [Subscription(RememberRequested, handlers.remember), Subscription(FeedbackGiven, handlers.feedback)],
         batch=True,
         batch_delay=BATCH_SECONDS,
+        awaited=frozenset(),
         schema=SCHEMA,
         api=Api(api.build(context)),
         queries={"recall": recalling.recall_texts},

@@ -41,7 +41,7 @@ BOUNDS: Mapping[str, float] = {
     "read round trips": 4,
     "events": 24,
     "events of audit": 9,
-    "WAL bytes": 125_000,
+    "WAL bytes": 180_000,
     "spans": 11,
     "thread hops": 1,
     "pydantic calls": 160,

@@ -8,6 +8,8 @@ import httpx
 import pytest
 
 from libs import ids
+from libs.changes import Cause
+from libs.errors import Conflict
 from libs.events import EventDeadLettered, TurnStarted
 from libs.events.values import Body
 from tests.services.gateway.house import House
@@ -68,3 +70,20 @@ async def test_another_tenants_event_for_a_session_writes_nothing_into_it(home: 
 
     page = (await http.get(f"/v1/sessions/{session}/events?stream=false")).json()
     assert [event["data"]["text"] for event in page["events"]] == ["true"]
+
+
+@pytest.mark.requirement("P1")
+async def test_event_that_the_log_lacks_is_projected_from_a_copy(home: House, http: httpx.AsyncClient) -> None:
+    """Kafka brings records of strangers, whose places in the log hold other events or none."""
+    session = (await http.post("/v1/sessions", json={})).json()["session_id"]
+    (record,) = (await home.worker_says(session, TurnStarted(turn_id="t", message_id=None, text="ours"))).records
+    await home.caught_up(session, 1)
+    foreign = replace(record, event_id=ids.new(), data=record.data.replace(b"ours", b"theirs"), known=None)
+    cause, event = Cause.record("gateway", foreign), foreign.envelope()
+    (handle,) = [s.handle for s in home.service.subscriptions if s.event.type == record.type]
+    with pytest.raises(Conflict):
+        await home.platform.writer.apply(await handle(cause, event))
+    await home.platform.writer.apply(await handle(replace(cause, again=True), event))
+
+    page = (await http.get(f"/v1/sessions/{session}/events?stream=false")).json()
+    assert [event["data"]["text"] for event in page["events"]] == ["ours", "theirs"]
