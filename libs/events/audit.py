@@ -30,7 +30,7 @@ class ActionRecorded(Event):
 
     @override
     def json_bytes(self) -> bytes:
-        return self.model_dump_json(by_alias=True, exclude_defaults=True).encode()
+        return self.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 @event("suma.actions.recorded.v1", AUDIT_EVENTS)
