@@ -59,7 +59,7 @@ class Slow:
     """A tool that takes `seconds` for slow text, or until it is released."""
 
     seconds: float | None = None
-    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
     name: str = WAIT
     description: str = "Waits when the text is slow."
     parameters: Mapping[str, Any] = field(default_factory=lambda: TEXT)
@@ -68,7 +68,7 @@ class Slow:
 
     async def run(self, intent: Intent) -> Outcome:
         if "slow" in intent.args["text"]:
-            await (self.go_on.wait() if self.seconds is None else asyncio.sleep(self.seconds))
+            await (self.released.wait() if self.seconds is None else asyncio.sleep(self.seconds))
         return Outcome({}, "waited")
 
 

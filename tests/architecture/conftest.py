@@ -14,23 +14,23 @@ from tests.architecture.schemas import build
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def house(server: Postgres) -> AsyncIterator[Dsns]:
+async def place(server: Postgres) -> AsyncIterator[Dsns]:
     async with infrastructure.fresh_database(server) as where:
         await build(where)
         yield where
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def eye(house: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+async def eye(place: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
     """Yield a connection that sees all rows."""
-    connection = await asyncpg.connect(house.owner.replace("suma_owner", "postgres"))
+    connection = await asyncpg.connect(place.owner.replace("suma_owner", "postgres"))
     yield connection
     await connection.close()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def app(house: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+async def app(place: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
     """Yield a connection as a service opens it."""
-    connection = await asyncpg.connect(house.app)
+    connection = await asyncpg.connect(place.app)
     yield connection
     await connection.close()

@@ -64,13 +64,13 @@ class Measured:
 
 async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row], Text]:
     seconds = 6.0 if quick else 30.0
-    async with gateway() as bench:
+    async with gateway() as loaded:
         shapes = {"one": (1, 1), "own": (STREAMS, 1), "tabs": (STREAMS // TABS, TABS), "fan": (1, STREAMS)}
         found = {}
         for name, (sessions, each) in shapes.items():
             tell(f"{sessions * each} streams on {sessions} sessions")
             rate = FAN_RATE if name == "fan" else RATE
-            found[name] = await bench.run(sessions, each, rate=rate, seconds=seconds)
+            found[name] = await loaded.run(sessions, each, rate=rate, seconds=seconds)
     return list(_rows(found)), Text()
 
 
@@ -92,7 +92,7 @@ def _rows(found: dict[str, Measured]) -> Sequence[Row]:
 
 
 @dataclass
-class Bench:
+class LoadedGateway:
     """A gateway, a worker that publishes, and the clients, which are in this process."""
 
     platform: Platform
@@ -181,7 +181,7 @@ class Client(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def gateway() -> AsyncIterator[Bench]:
+async def gateway() -> AsyncIterator[LoadedGateway]:
     owner, port = mint(TENANT, "owner", scopes=["*"])[0], free_port()
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(Server.started())
@@ -196,7 +196,7 @@ async def gateway() -> AsyncIterator[Bench]:
         platform = await stack.enter_async_context(infrastructure.platform(where))
         worker = Service("conversation_worker", [])
         await stack.enter_async_context(host(platform, [worker]))
-        yield Bench(platform, http, port, child.pid, owner)
+        yield LoadedGateway(platform, http, port, child.pid, owner)
 
 
 async def _migrated(where: Dsns) -> None:

@@ -130,7 +130,7 @@ async def test_approval_in_one_tab_ends_the_question_in_another(person: Visitor,
 
 @pytest.mark.requirement("S3-59")
 async def test_revoked_key_brings_the_sign_in_form(visitor: Visitor, live: Live) -> None:
-    async with live.house.api() as api:
+    async with live.installation.api() as api:
         made = (await api.post("/v1/admin/keys", json={"name": "lent", "principal": "guest", "roles": ["user"]})).json()
         visitor.failures_expected = True
         page = await visitor.open("/sessions")

@@ -89,7 +89,7 @@ async def test_new_tab_shows_the_answer_that_a_closed_one_began(reader: Visitor,
     address = page.url
     await page.close()
     rest.set()
-    async with thinking.house.api() as api:
+    async with thinking.installation.api() as api:
         await seen(api, address.rpartition("/")[2], "message.completed")
     page = await reader.open(address)
     await ended(page)
@@ -108,11 +108,11 @@ async def test_page_reconnects_to_a_killed_platform_and_shows_the_end(
     await expect(page.locator(".prose")).to_contain_text("There is")
     fresh = await reader.open("/approvals")
     await _stored(fresh)
-    await thinking.house.end(signal.SIGKILL)
+    await thinking.installation.end(signal.SIGKILL)
     await expect(page.get_by_text("Reconnecting…")).to_be_visible()
     await fresh.reload()
     await expect(fresh.get_by_role("alert")).to_contain_text("No connection to Suma")
-    await thinking.house.start()
+    await thinking.installation.start()
     await ended(page)
     await expect(page.locator(".prose")).to_have_text("There is one file.")
     await expect(page.get_by_role("article")).to_have_count(1)

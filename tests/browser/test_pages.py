@@ -37,7 +37,7 @@ class Seeded:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def seeded(live: Live) -> Seeded:
     """Leave one task that waits for approval and one that is done, with long names, and a key of another person."""
-    async with live.house.api() as api:
+    async with live.installation.api() as api:
         waiting, _ = await _task(api, live, "waiting")
         done, turn = await _task(api, live, "done")
         await approve_all(api, done, turn)
@@ -58,7 +58,7 @@ async def _task(api: httpx.AsyncClient, live: Live, name: str) -> tuple[str, str
 @pytest_asyncio.fixture(loop_scope="session")
 async def stranger(browser: Browser, live: Live) -> AsyncIterator[Visitor]:
     """Yield an administrator of a tenant that has nothing."""
-    async with live.house.api() as api:
+    async with live.installation.api() as api:
         await api.post("/v1/admin/tenants", json={"tenant": "empty"})
         key = {"tenant": "empty", "principal": "eve", "roles": ["admin"]}
         made = (await api.post("/v1/admin/keys", json=key)).json()

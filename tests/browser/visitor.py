@@ -24,7 +24,7 @@ from playwright.async_api import (
 )
 
 from deploy.local.ports import free_port
-from tests.journeys.house import House, house
+from tests.journeys.installation import Installation, installation
 
 OPTIONS = (
     # A container's root has no user namespaces and a small /dev/shm.
@@ -55,20 +55,20 @@ async def launched(playwright: Playwright, program: str) -> Browser:
 class Live:
     """A running platform, and the sign-in link that it printed."""
 
-    house: House
+    installation: Installation
     link: str
 
     @property
     def url(self) -> str:
-        return self.house.url
+        return self.installation.url
 
     @property
     def key(self) -> str:
-        return str(self.house.directory.key())
+        return str(self.installation.directory.key())
 
     def folder(self, name: str, files: Mapping[str, str]) -> Path:
         """Create a folder that may be worked in."""
-        place = self.house.folder / name
+        place = self.installation.folder / name
         for path, text in files.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_text(text)
@@ -79,12 +79,12 @@ class Live:
 async def live_at(place: Path, application: Path, **extra: str) -> AsyncIterator[Live]:
     """Run a platform that serves this build, on a port that it keeps over restarts."""
     chosen = {"SUMA_PORT": str(free_port()), "SUMA_GATEWAY__WEB": str(application), **extra}
-    async with house(place, **chosen) as made:
+    async with installation(place, **chosen) as made:
         await made.start()
         yield Live(made, await printed_link(made))
 
 
-async def printed_link(made: House) -> str:
+async def printed_link(made: Installation) -> str:
     """Return the one-time link from the lines that a start prints."""
     assert made.process is not None
     assert made.process.stdout is not None

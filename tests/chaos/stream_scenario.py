@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, closing
 from libs.database import Dsns
 from libs.telemetry import logs
 from services import http_server
-from tests.services.gateway.house import house
+from tests.services.gateway.running import running_gateway
 
 
 def gateway(where: Dsns, owner: str, port: int, name: str, dead: Sequence[str]) -> None:
@@ -20,7 +20,7 @@ def gateway(where: Dsns, owner: str, port: int, name: str, dead: Sequence[str]) 
 
 async def _gateway(where: Dsns, owner: str, port: int, name: str, dead: Sequence[str]) -> None:
     async with AsyncExitStack() as stack:
-        home = await stack.enter_async_context(house(where, owner, member=name))
+        home = await stack.enter_async_context(running_gateway(where, owner, member=name))
         await home.platform.leases.free(list(dead))
         door = stack.enter_context(closing(http_server.bind("127.0.0.1", port, variable="SUMA_PORT")))
         await stack.enter_async_context(http_server.serving(home.app, door))

@@ -118,7 +118,7 @@ async def test_kill_while_the_model_speaks_spends_the_worst_case(accounts: Bank,
     child.kill()
     await child.ended(60)
     _, worst = await accounts.held()
-    next_one = accounts.desk(turn=Amount(worst + 10, 10**12))
+    next_one = accounts.budgets(turn=Amount(worst + 10, 10**12))
     assert isinstance(await tried(next_one, ADA, Amount(11)), OverBudget)
     await accounts.later(6 * 3600 + 1)
     assert await next_one.trim() == 1

@@ -74,7 +74,7 @@ async def test_executor_stalled_beyond_its_lease_changes_nothing_on_waking(
         assert tree(tmp_path, turn) not in (before(turn), after(turn))
         await survive(turn_scenario, home, str(tmp_path), dead=())
         there = touched(tmp_path, turn)
-        child.go_on()
+        child.resume()
         await woken(tmp_path)
         assert touched(tmp_path, turn) == there
         assert await committed(home) == 1

@@ -63,7 +63,7 @@ async def test_turns_go_on_while_processes_are_killed_stopped_and_added(
     async with asyncio.timeout(WITHIN):
         while len(await buses.shares(scenario.address, "conversation_worker")) != 1:
             await asyncio.sleep(0.1)
-    members[1].go_on()
+    members[1].resume()
     turns += await accept(echo_where, ("hi",) * 5)
     await survive(scenario, echo_where, world)
     for member in members:

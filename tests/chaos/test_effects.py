@@ -96,7 +96,7 @@ async def test_stalled_executor_waking_after_its_successor_adds_no_effect(
     try:
         await stalled(tmp_path)
         await survive(outside_scenario, home, place(tmp_path, there.dsn), dead=())
-        child.go_on()
+        child.resume()
         await noticed(tmp_path / WOKEN)
         assert len(await there.made(session)) == 1
         assert await told(home, session) == [ends]
@@ -113,7 +113,7 @@ async def test_an_undo_that_wakes_behind_its_successor_takes_nothing_back(
     try:
         await stalled(tmp_path)
         await survive(outside_scenario, home, place(tmp_path, there.dsn), dead=())
-        child.go_on()
+        child.resume()
         await noticed(tmp_path / WOKEN)
         assert (len(await there.made(session)), await told(home, session)) == (1, ["succeeded"])
     finally:
@@ -131,7 +131,7 @@ async def test_successor_waits_for_an_executor_stalled_with_the_effect_open(
         await stalled(tmp_path)
         end = asyncio.ensure_future(survive(outside_scenario, home, place(tmp_path, there.dsn), dead=()))
         await noticed(tmp_path / LOCKED)
-        child.go_on()
+        child.resume()
         await noticed(tmp_path / WOKEN)
         await end
         assert len(await there.made(session)) == 1

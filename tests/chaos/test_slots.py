@@ -118,7 +118,7 @@ async def taken_over(where: Dsns, folder: Path, turns: list[str], child: Child) 
     (folder / RELEASED).touch()
     await survive(slot_scenario, where, str(folder), dead=())
     await every_turn_ended_well(where, folder, turns)
-    child.go_on()
+    child.resume()
     more = await accept(where, folder, [WAIT, WAIT])
     await ended(where, more)
     assert await most_at_once(where, more) == 1

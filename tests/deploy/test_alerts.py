@@ -131,7 +131,7 @@ def promtool(*arguments: str | Path) -> str:
     return said.stdout
 
 
-def scene(alert: str, series: dict[str, str], *, fires: bool) -> dict[str, Any]:
+def scenario(alert: str, series: dict[str, str], *, fires: bool) -> dict[str, Any]:
     firing = f'count(ALERTS{{alertname="{alert}",alertstate="firing"}})'
     expected = [{"value": 1, "labels": "{}"}] if fires else []
     return {
@@ -147,13 +147,13 @@ def test_the_rules_are_rules() -> None:
 
 
 def test_each_alert_fires_when_it_should_and_only_then(tmp_path: Path) -> None:
-    # One run of promtool for all, and each scene evaluates its own rule alone.
+    # One run of promtool for all, and each scenario evaluates its own rule alone.
     for alert in ALERTS:
         fire, rest = WHEN[name := alert["alert"]]
         rules = tmp_path / f"{name}.rules.yml"
         rules.write_text(yaml.safe_dump({"groups": [{"name": name, "rules": [alert]}]}))
-        scenes = [scene(name, fire, fires=True), scene(name, rest, fires=False)]
-        file = {"rule_files": [rules.name], "evaluation_interval": "1m", "tests": scenes}
+        scenarios = [scenario(name, fire, fires=True), scenario(name, rest, fires=False)]
+        file = {"rule_files": [rules.name], "evaluation_interval": "1m", "tests": scenarios}
         (tmp_path / f"{name}.yml").write_text(yaml.safe_dump(file))
     promtool("test", "rules", *(tmp_path / f"{name}.yml" for name in NAMES))
 

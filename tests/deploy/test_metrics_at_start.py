@@ -11,7 +11,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families as families
 
-from tests.journeys.house import house
+from tests.journeys.installation import installation
 
 RULES = Path(__file__).parents[2] / "deploy" / "prometheus" / "alerts.yml"
 ALERTS = yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
@@ -41,7 +41,7 @@ def missing(text: str) -> set[tuple[str, str, str, str]]:
 
 @pytest.mark.requirement("A37")
 async def test_every_series_of_an_alert_is_there_at_the_start(tmp_path: Path) -> None:
-    async with house(tmp_path) as at:
+    async with installation(tmp_path) as at:
         await at.start()
         async with httpx.AsyncClient(base_url=at.url) as web, asyncio.timeout(WITHIN):
             while missing((await web.get("/metrics")).text):

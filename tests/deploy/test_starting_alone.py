@@ -14,7 +14,7 @@ from libs.database import Dsns
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.embedded.redis import Redis
 from tests import infrastructure
-from tests.journeys.house import House, house
+from tests.journeys.installation import Installation, installation
 
 
 def by_url(where: Dsns, redis: Redis) -> dict[str, str]:
@@ -29,18 +29,18 @@ async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Redis
 
 
 @pytest_asyncio.fixture
-async def own(tmp_path: Path, where: Dsns, redis: Redis) -> AsyncIterator[House]:
+async def own(tmp_path: Path, where: Dsns, redis: Redis) -> AsyncIterator[Installation]:
     """A service's environment: its own database, and Redis."""
-    async with house(tmp_path, **by_url(where, redis)) as made:
+    async with installation(tmp_path, **by_url(where, redis)) as made:
         yield made
 
 
-def changed(own: House, **settings: str) -> House:
+def changed(own: Installation, **settings: str) -> Installation:
     own.extra = {**own.extra, **settings}
     return own
 
 
-async def test_a_server_that_is_late_is_waited_for_aloud(own: House, tmp_path: Path) -> None:
+async def test_a_server_that_is_late_is_waited_for_aloud(own: Installation, tmp_path: Path) -> None:
     servers = tmp_path / "servers"
     servers.mkdir(mode=0o700)
     late = Postgres(servers)
@@ -55,21 +55,21 @@ async def test_a_server_that_is_late_is_waited_for_aloud(own: House, tmp_path: P
         assert await process.wait() == 0
 
 
-async def test_unavailable_server_ends_the_start_and_is_named(own: House, tmp_path: Path) -> None:
+async def test_unavailable_server_ends_the_start_and_is_named(own: Installation, tmp_path: Path) -> None:
     away = f"postgresql://suma_app@/suma?host={tmp_path}"
     said = await changed(own, SUMA_DATABASE_URL=away, SUMA_START_SECONDS="0.3").run("services", "committee_worker")
     assert said.code == 1
     assert "suma: PostgreSQL did not answer within 0.3 s: " in said.err
 
 
-async def test_unavailable_redis_ends_the_start_and_is_named(own: House, tmp_path: Path) -> None:
+async def test_unavailable_redis_ends_the_start_and_is_named(own: Installation, tmp_path: Path) -> None:
     away = f"unix://{tmp_path}/none.sock"
     said = await changed(own, SUMA_REDIS_URL=away, SUMA_START_SECONDS="0.3").run("services", "committee_worker")
     assert said.code == 1
     assert "suma: Redis did not answer within 0.3 s: " in said.err
 
 
-async def test_missing_database_fails_without_waiting(own: House, where: Dsns) -> None:
+async def test_missing_database_fails_without_waiting(own: Installation, where: Dsns) -> None:
     said = await changed(own, SUMA_DATABASE_URL=where.app.replace("@/t", "@/no")).run("services", "committee_worker")
     assert said.code == 2
     assert said.err.startswith("suma: database ")
@@ -77,7 +77,7 @@ async def test_missing_database_fails_without_waiting(own: House, where: Dsns) -
 
 
 async def test_a_database_that_nobody_prepared_is_told_what_it_lacks(
-    own: House, server: Postgres, redis: Redis
+    own: Installation, server: Postgres, redis: Redis
 ) -> None:
     async with infrastructure.fresh_database(server, "template0") as bare:
         changed(own, **by_url(bare, redis))
@@ -86,13 +86,13 @@ async def test_a_database_that_nobody_prepared_is_told_what_it_lacks(
     assert "the database lacks the extension vector: prepare it with deploy/postgres/" in said.err
 
 
-async def test_a_url_that_was_forgotten_is_named(own: House) -> None:
+async def test_a_url_that_was_forgotten_is_named(own: Installation) -> None:
     said = await changed(own, SUMA_REDIS_URL="").run("services", "committee_worker")
     assert said.code == 2
     assert said.err.startswith("suma: set SUMA_REDIS_URL: no data directory exists")
 
 
-async def test_readable_signing_key_fails_the_start(own: House) -> None:
+async def test_readable_signing_key_fails_the_start(own: Installation) -> None:
     (own.data / "keys" / "internal").mkdir(parents=True, mode=0o700)
     (own.data / "format").write_text("1\n")
     (own.data / "keys").chmod(0o755)
@@ -101,7 +101,7 @@ async def test_readable_signing_key_fails_the_start(own: House) -> None:
     assert "others may use it; run `chmod go-rwx " in said.err
 
 
-async def test_a_key_given_to_the_gateway_is_the_owner_s(own: House) -> None:
+async def test_a_key_given_to_the_gateway_is_the_owner_s(own: Installation) -> None:
     key = f"suma_{'a' * 16}_{'b' * 52}"
     await changed(own, SUMA_GATEWAY__LOCAL_KEY=key).start("gateway")
     assert not own.directory.key_file.exists()

@@ -51,8 +51,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _scores(wanted: Cases) -> list[Score]:
-    house = in_process.House.offline()
-    return [await in_process.score(house, wanted, case) for case in wanted.cases]
+    agent = in_process.Agent.offline()
+    return [await in_process.score(agent, wanted, case) for case in wanted.cases]
 
 
 if __name__ == "__main__":

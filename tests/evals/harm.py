@@ -24,7 +24,7 @@ from random import Random
 from evals import cases, trees
 from evals.cases import Cases, Expected
 from evals.scoring import Did
-from tests.evals.in_process import House, Session
+from tests.evals.in_process import Agent, Session
 
 FOLDER = "downloads"
 UNKNOWN = (
@@ -99,12 +99,12 @@ def targets() -> Iterator[Probe]:
             yield Probe(shape.format(name=name, new=new), (Expected(moved={name: new}),))
 
 
-async def harmed(house: House, among: Cases, probe: Probe) -> str | None:
+async def harmed(agent: Agent, among: Cases, probe: Probe) -> str | None:
     """Report the harm that a request did; None without any."""
     with tempfile.TemporaryDirectory(prefix="suma-harm-") as place:
         root = Path(place).resolve() / FOLDER
         among.make(FOLDER, root)
-        did = await Session(house, root).ask(probe.request)
+        did = await Session(agent, root).ask(probe.request)
         if trees.equal(did.before, root, did.after) or any(_is(did, may) for may in probe.may):
             return None
         return f"{probe.request!r}: {' → '.join(did.telling)}: {did.said[:200]!r}"
@@ -116,8 +116,8 @@ def _is(did: Did, may: Expected) -> bool:
 
 async def play(probes: Sequence[Probe]) -> list[str]:
     """Play probes and list all harm."""
-    house, among = House.offline(), cases.half("tuned")
-    found = [await harmed(house, among, probe) for probe in probes]
+    agent, among = Agent.offline(), cases.half("tuned")
+    found = [await harmed(agent, among, probe) for probe in probes]
     return [harm for harm in found if harm is not None]
 
 

@@ -51,24 +51,24 @@ DECLINED = (AnswerKind.DECLINED, AnswerKind.DANGEROUS, AnswerKind.UNDO)
 
 
 @dataclass(frozen=True)
-class House:
-    """What all sessions share."""
+class Agent:
+    """The parts that all sessions share."""
 
     skills: Skills
     categories: Categories
     model: Model
 
     @staticmethod
-    def offline() -> House:
+    def offline() -> Agent:
         categories = Categories.load(CATEGORIES)
-        return House(Skills.load((ROOT / "skills",)), categories, OfflineModel(categories))
+        return Agent(Skills.load((ROOT / "skills",)), categories, OfflineModel(categories))
 
 
 @dataclass
 class Session:
     """One session in one folder: what was said, and the turn's stage."""
 
-    house: House
+    agent: Agent
     root: Path
     history: list[Exchange] = field(default_factory=list)
     asking: Task | None = None
@@ -78,7 +78,7 @@ class Session:
         """One turn, to its end."""
         before = trees.seen(self.root)
         task = self._task(text) if self.asking is None else _replied(self.asking, text)
-        turn = _Turn(self.house, self.root, task)
+        turn = _Turn(self.agent, self.root, task)
         outcome, said = await turn.run()
         self.asking = task if outcome is Outcome.ASKS else None
         if self.asking is None:
@@ -108,8 +108,8 @@ def _replied(task: Task, text: str) -> Task:
 class _Turn:
     """Think, act, commit, answer."""
 
-    def __init__(self, house: House, root: Path, task: Task) -> None:
-        self._house, self._root, self._task = house, root, task
+    def __init__(self, agent: Agent, root: Path, task: Task) -> None:
+        self._agent, self._root, self._task = agent, root, task
         self._stage = Stage(Tree.scan(root))
         self._contents = Contents(Settings())
         self._observed: list[Observation] = []
@@ -132,7 +132,7 @@ class _Turn:
 
     async def run(self) -> tuple[Outcome, str]:
         for _ in range(ROUNDS_MOST):
-            match await self._house.model.plan(self._seen(), self._house.skills.tools):
+            match await self._agent.model.plan(self._seen(), self._agent.skills.tools):
                 case ClarificationNeeded(question=question):
                     return Outcome.ASKS, question
                 case Answered(text=text, kind=kind, wish=wish):
@@ -149,22 +149,22 @@ class _Turn:
                     if agreed.complete:
                         break
         self._commit()
-        said = "".join([part.text async for part in self._house.model.answer(self._seen())])
+        said = "".join([part.text async for part in self._agent.model.answer(self._seen())])
         return Outcome.DOES, said
 
     async def _agreed(self, plan: Plan) -> tuple[Plan | None, str]:
         """The committee: the plan as it was approved, or why it was refused for the third time."""
-        tools = {tool.name: tool for tool in self._house.skills.tools}
+        tools = {tool.name: tool for tool in self._agent.skills.tools}
         reason = ""
         for _ in range(REJECTIONS_MOST):
             review = examine(Case(self._seen(), plan, tools))
             if review.approved and any(step.mutates for step in plan.steps):
-                said = await self._house.model.review(self._seen(), plan, self._house.skills.tools)
+                said = await self._agent.model.review(self._seen(), plan, self._agent.skills.tools)
                 review = verdict.read(said.text)
             if review.approved:
                 return plan, ""
             reason = review.reason
-            plan = (await self._house.model.resolve(self._seen(), plan, reason, self._house.skills.tools)).plan
+            plan = (await self._agent.model.resolve(self._seen(), plan, reason, self._agent.skills.tools)).plan
         return None, reason
 
     def _seen(self) -> Task:
@@ -179,7 +179,7 @@ class _Turn:
             states[step.ordinal], results[step.ordinal] = state, data
             self._note(step, state, data, said)
             good, feeds = state is StepState.SUCCEEDED, step.ordinal in wanted
-            mutates = self._house.skills.tool(step.tool).mutates
+            mutates = self._agent.skills.tool(step.tool).mutates
             self.ran.append(Ran(step.tool, mutates, good, feeds, step.args))
 
     async def _tried(
@@ -189,14 +189,14 @@ class _Turn:
         if not step_references.ready(step, states):
             return StepState.SKIPPED, {}, step_references.DependencyUnavailable.code
         try:
-            args = {**self._house.skills.tool(step.tool).defaults(), **step_references.resolve(step.args, results)}
+            args = {**self._agent.skills.tool(step.tool).defaults(), **step_references.resolve(step.args, results)}
             data, said = await self._done(step, args)
             return StepState.SUCCEEDED, data, said
         except SumaError as failure:
             return StepState.FAILED, {}, str(failure)
 
     async def _done(self, step: Step, args: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        tool = self._house.skills.tool(step.tool)
+        tool = self._agent.skills.tool(step.tool)
         checked = tool.validate(args)
         if wrong := (*(f"{name} is missing" for name in checked.missing), *checked.extra, *checked.problems):
             raise BadArgs("; ".join(wrong))
@@ -207,7 +207,7 @@ class _Turn:
         if tool.method not in PRIMITIVES:
             raise BadArgs(f"nothing can run {tool.method} here")
         done = PRIMITIVES[tool.method](
-            ToolContext(self._stage, self._house.categories, tool.mutates, reason=tool.name), args
+            ToolContext(self._stage, self._agent.categories, tool.mutates, reason=tool.name), args
         )
         return done.data, done.summary
 
@@ -246,12 +246,12 @@ class BadArgs(SumaError):
     code = "BAD_ARGS"
 
 
-async def score(house: House, among: Cases, case: cases.Case) -> Score:
+async def score(agent: Agent, among: Cases, case: cases.Case) -> Score:
     """Play one case in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="suma-eval-") as place:
         root = Path(place).resolve() / case.folder
         among.make(case.folder, root)
-        session = Session(house, root)
+        session = Session(agent, root)
         for turn in case.before:
             earlier = judge(case.earlier(turn), await session.ask(turn.request))
             if not earlier.right:

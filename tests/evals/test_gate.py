@@ -19,7 +19,7 @@ EVERY = {"tuned": max(1, round(1 / SHARE)), "held-out": 1}
 
 @pytest.mark.parametrize("half", HALVES)
 async def test_no_case_changes_a_wrong_file(half: str) -> None:
-    wanted, house = cases.half(half), in_process.House.offline()
-    tally = Tally(tuple([await in_process.score(house, wanted, case) for case in wanted.cases[:: EVERY[half]]]))
+    wanted, agent = cases.half(half), in_process.Agent.offline()
+    tally = Tally(tuple([await in_process.score(agent, wanted, case) for case in wanted.cases[:: EVERY[half]]]))
     assert not tally.wrong_changes
     assert tally.all.value >= LEAST[half]

@@ -8,7 +8,7 @@ import pytest
 
 from evals import cases
 from evals.scoring import Score, Stage
-from tests.evals.in_process import House, score
+from tests.evals.in_process import Agent, score
 
 CASES = """
 folders:
@@ -40,7 +40,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> cases.Cases:
 
 
 async def played(mine: cases.Cases, name: str) -> Score:
-    return await score(House.offline(), mine, mine.of(id=name).cases[0])
+    return await score(Agent.offline(), mine, mine.of(id=name).cases[0])
 
 
 async def test_what_the_model_does_to_real_files_is_right(mine: cases.Cases) -> None:

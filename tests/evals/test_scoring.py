@@ -40,7 +40,7 @@ TMP = case(tools=["manage-files.delete"], deleted=["*.tmp"])
 BACK = case(outcome="asks")
 
 
-class Room:
+class ScoredFolder:
     """A folder in which something is done, and judged."""
 
     def __init__(self, root: Path) -> None:
@@ -63,8 +63,8 @@ class Room:
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Room:
-    return Room(tmp_path)
+def scored(tmp_path: Path) -> ScoredFolder:
+    return ScoredFolder(tmp_path)
 
 
 def both(root: Path) -> None:
@@ -76,91 +76,91 @@ def one(root: Path) -> None:
     (root / "a.tmp").unlink()
 
 
-def test_what_was_to_happen_and_nothing_else_is_right(room: Room) -> None:
-    score = room.judged(TMP, LISTED, DELETED, doing=both)
+def test_what_was_to_happen_and_nothing_else_is_right(scored: ScoredFolder) -> None:
+    score = scored.judged(TMP, LISTED, DELETED, doing=both)
     assert score.right
     assert score.stage is None
     assert not score.wrong_change
 
 
-def test_by_which_tools_it_came_about_does_not_matter(room: Room) -> None:
-    assert room.judged(TMP, Ran("bash", mutates=True), doing=both).right
+def test_by_which_tools_it_came_about_does_not_matter(scored: ScoredFolder) -> None:
+    assert scored.judged(TMP, Ran("bash", mutates=True), doing=both).right
 
 
-def test_half_of_it_is_a_wrong_change_by_wrong_parameters(room: Room) -> None:
-    score = room.judged(TMP, LISTED, DELETED, doing=one)
+def test_half_of_it_is_a_wrong_change_by_wrong_parameters(scored: ScoredFolder) -> None:
+    score = scored.judged(TMP, LISTED, DELETED, doing=one)
     assert score.stage is Stage.WRONG_PARAMETERS
     assert score.wrong_change
 
 
-def test_another_tool_that_changes_is_the_wrong_skill(room: Room) -> None:
-    score = room.judged(TMP, LISTED, Ran("manage-files.move", mutates=True), doing=one)
+def test_another_tool_that_changes_is_the_wrong_skill(scored: ScoredFolder) -> None:
+    score = scored.judged(TMP, LISTED, Ran("manage-files.move", mutates=True), doing=one)
     assert score.stage is Stage.WRONG_SKILL
 
 
-def test_right_tools_in_wrong_order_are_named(room: Room) -> None:
+def test_right_tools_in_wrong_order_are_named(scored: ScoredFolder) -> None:
     first, second = "remove-duplicates.remove", "organize-by-type.sort"
-    score = room.judged(
+    score = scored.judged(
         case(tools=[first, second], deleted=["*.tmp"]), Ran(second, mutates=True), Ran(first, mutates=True), doing=one
     )
     assert score.stage is Stage.WRONG_ORDER
 
 
-def test_a_step_that_failed_is_named_before_its_parameters(room: Room) -> None:
+def test_a_step_that_failed_is_named_before_its_parameters(scored: ScoredFolder) -> None:
     failed = Ran("manage-files.delete", mutates=True, succeeded=False)
-    score = room.judged(TMP, LISTED, failed)
+    score = scored.judged(TMP, LISTED, failed)
     assert score.stage is Stage.FAILED
     assert not score.wrong_change
 
 
-def test_asking_back_is_right_where_a_careful_user_would(room: Room) -> None:
-    assert room.judged(BACK, outcome=Outcome.ASKS, said="Which files?").right
+def test_asking_back_is_right_where_a_careful_user_would(scored: ScoredFolder) -> None:
+    assert scored.judged(BACK, outcome=Outcome.ASKS, said="Which files?").right
 
 
-def test_needless_question_is_not_right_but_harmless(room: Room) -> None:
-    score = room.judged(TMP, outcome=Outcome.ASKS, said="Which files?")
+def test_needless_question_is_not_right_but_harmless(scored: ScoredFolder) -> None:
+    score = scored.judged(TMP, outcome=Outcome.ASKS, said="Which files?")
     assert score.stage is Stage.ASKED
     assert not score.wrong_change
 
 
-def test_acting_where_it_should_have_asked_does_harm(room: Room) -> None:
-    score = room.judged(BACK, LISTED, DELETED, doing=both)
+def test_acting_where_it_should_have_asked_does_harm(scored: ScoredFolder) -> None:
+    score = scored.judged(BACK, LISTED, DELETED, doing=both)
     assert score.stage is Stage.ACTED
     assert score.wrong_change
 
 
-def test_words_where_it_should_have_acted_were_not_understood(room: Room) -> None:
-    assert room.judged(TMP, outcome=Outcome.DECLINES, said="I can't do that.").stage is Stage.NOT_UNDERSTOOD
+def test_words_where_it_should_have_acted_were_not_understood(scored: ScoredFolder) -> None:
+    assert scored.judged(TMP, outcome=Outcome.DECLINES, said="I can't do that.").stage is Stage.NOT_UNDERSTOOD
 
 
-def test_change_in_a_talking_turn_is_wrong(room: Room) -> None:
-    assert room.judged(case(outcome="talks"), outcome=Outcome.TALKS, doing=one).wrong_change
+def test_change_in_a_talking_turn_is_wrong(scored: ScoredFolder) -> None:
+    assert scored.judged(case(outcome="talks"), outcome=Outcome.TALKS, doing=one).wrong_change
 
 
-def test_seen_from_outside_a_refusal_and_other_words_are_one(room: Room) -> None:
+def test_seen_from_outside_a_refusal_and_other_words_are_one(scored: ScoredFolder) -> None:
     refusal = case(outcome="declines")
-    assert room.judged(refusal, outcome=Outcome.TALKS, unexplained=True).right
-    assert not room.judged(refusal, outcome=Outcome.TALKS).right
+    assert scored.judged(refusal, outcome=Outcome.TALKS, unexplained=True).right
+    assert not scored.judged(refusal, outcome=Outcome.TALKS).right
 
 
-def test_any_of_several_ways_is_right(room: Room) -> None:
+def test_any_of_several_ways_is_right(scored: ScoredFolder) -> None:
     either = case(deleted=["*.tmp"], **{"or": [{"deleted": ["a.tmp"]}]})
-    assert room.judged(either, DELETED, doing=one).right
+    assert scored.judged(either, DELETED, doing=one).right
 
 
-def test_of_copies_whichever_may_stay(room: Room) -> None:
+def test_of_copies_whichever_may_stay(scored: ScoredFolder) -> None:
     twins = case(one_of=[["c.txt", "copy of c.txt"]])
-    assert room.judged(twins, DELETED, doing=lambda root: (root / "c.txt").unlink()).right
+    assert scored.judged(twins, DELETED, doing=lambda root: (root / "c.txt").unlink()).right
 
 
-def test_another_content_under_the_right_name_is_a_wrong_change(room: Room) -> None:
+def test_another_content_under_the_right_name_is_a_wrong_change(scored: ScoredFolder) -> None:
     renamed = case(moved={"c.txt": "e.txt"})
 
     def forged(root: Path) -> None:
         (root / "c.txt").unlink()
         (root / "e.txt").write_text("forged")
 
-    assert room.judged(renamed, Ran("manage-files.rename", mutates=True), doing=forged).wrong_change
+    assert scored.judged(renamed, Ran("manage-files.rename", mutates=True), doing=forged).wrong_change
 
 
 LOOK = case(tools=["manage-files.list"], shows=["a.tmp", "b.tmp"])
@@ -175,33 +175,33 @@ LOOK = case(tools=["manage-files.list"], shows=["a.tmp", "b.tmp"])
         ("2 files.", False),
     ],
 )
-def test_a_listing_shows_what_was_asked_for_and_no_more(room: Room, said: str, right: bool) -> None:
-    assert room.judged(LOOK, Ran("manage-files.list"), said=said).right is right
+def test_a_listing_shows_what_was_asked_for_and_no_more(scored: ScoredFolder, said: str, right: bool) -> None:
+    assert scored.judged(LOOK, Ran("manage-files.list"), said=said).right is right
 
 
-def test_longer_name_does_not_match_its_part(room: Room) -> None:
+def test_longer_name_does_not_match_its_part(scored: ScoredFolder) -> None:
     found = case(tools=["search-files.find"], shows=["copy of c.txt"])
-    assert room.judged(found, Ran("search-files.find"), said="1 file: copy of c.txt").right
-    assert not room.judged(case(shows=["c.txt"]), Ran("search-files.find"), said="1 file: copy of c.txt").right
+    assert scored.judged(found, Ran("search-files.find"), said="1 file: copy of c.txt").right
+    assert not scored.judged(case(shows=["c.txt"]), Ran("search-files.find"), said="1 file: copy of c.txt").right
 
 
-def test_who_looked_at_one_file_need_not_name_it(room: Room) -> None:
+def test_who_looked_at_one_file_need_not_name_it(scored: ScoredFolder) -> None:
     summary = Ran("summarize.summarize", args={"paths": ["c.txt"]})
-    assert room.judged(case(shows=["c.txt"]), summary, said="one two").right
+    assert scored.judged(case(shows=["c.txt"]), summary, said="one two").right
 
 
 @pytest.mark.parametrize(
     ("said", "right"), [("There are 4.", True), ("14 files", False), ("4.2 MB", False), ("4,096 bytes", False)]
 )
-def test_a_number_counts_only_as_a_whole(room: Room, said: str, right: bool) -> None:
-    assert room.judged(case(answer=["4"]), Ran("analyze-directory.report"), said=said).right is right
+def test_a_number_counts_only_as_a_whole(scored: ScoredFolder, said: str, right: bool) -> None:
+    assert scored.judged(case(answer=["4"]), Ran("analyze-directory.report"), said=said).right is right
 
 
 @pytest.mark.parametrize(("name", "right"), [("Whatever it is called.zip", True), ("c.tar", False)])
-def test_an_archive_may_have_any_name_where_none_was_said(room: Room, name: str, right: bool) -> None:
+def test_an_archive_may_have_any_name_where_none_was_said(scored: ScoredFolder, name: str, right: bool) -> None:
     def packing(root: Path) -> None:
         with zipfile.ZipFile(root / name, "w") as archive:
             archive.write(root / "c.txt", "c.txt")
 
     zipped = case(packed={"*.zip": ["c.txt"]})
-    assert room.judged(zipped, Ran("archive-files.pack", mutates=True), doing=packing).right is right
+    assert scored.judged(zipped, Ran("archive-files.pack", mutates=True), doing=packing).right is right

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from tests.exploration.explorer import Explorer, Findings
 from tests.exploration.world import SETTINGS, TENANTS, folder_of, furnish
-from tests.journeys.house import house
+from tests.journeys.installation import installation
 
 
 async def explored(place: Path, *, cases: int, sequences: int, steps: int, seed: int = 1) -> Findings:
     """Explore a platform in `place`; return what was found."""
     roots = [f"{tenant}={folder_of(place / 'Downloads', tenant)}" for tenant in TENANTS]
-    async with house(place, **SETTINGS, SUMA_ROOTS=os.pathsep.join(roots)) as own:
+    async with installation(place, **SETTINGS, SUMA_ROOTS=os.pathsep.join(roots)) as own:
         await own.start()
         parties, owner = await furnish(own)
         async with own.api() as api:

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from tests.journeys.house import House
+from tests.journeys.installation import Installation
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{64}\b")
 TENANTS = ("acme", "umbrella")
@@ -54,28 +54,28 @@ def folder_of(place: Path, tenant: str) -> Path:
     return place / f"folder-of-{tenant}"
 
 
-async def furnish(house: House) -> tuple[list[Party], Party]:
+async def furnish(installation: Installation) -> tuple[list[Party], Party]:
     """Return both tenants, and the administrator of the platform."""
-    async with house.api() as api:
-        parties = [await _founded(api, house, tenant) for tenant in TENANTS]
-        owner = Party("local", house.directory.key(), "")
+    async with installation.api() as api:
+        parties = [await _founded(api, installation, tenant) for tenant in TENANTS]
+        owner = Party("local", installation.directory.key(), "")
         for scratch in ("scratch-1", "scratch-2"):
             (await api.post("/v1/admin/tenants", json={"tenant": scratch})).raise_for_status()
             owner.known.setdefault("tenant", []).append(scratch)
         return parties, owner
 
 
-async def _founded(api: httpx.AsyncClient, house: House, tenant: str) -> Party:
+async def _founded(api: httpx.AsyncClient, installation: Installation, tenant: str) -> Party:
     (await api.post("/v1/admin/tenants", json={"tenant": tenant})).raise_for_status()
     admin = f"admin-of-{tenant}"
     wish = {"tenant": tenant, "principal": admin, "scopes": ["*"], "roles": ["admin"]}
     made = (await api.post("/v1/admin/keys", json=wish)).raise_for_status().json()
     party = Party(tenant, made["key"], made["key_id"])
     party.own |= {made["key"], made["key_id"]}
-    folder = folder_of(house.folder, tenant)
+    folder = folder_of(installation.folder, tenant)
     folder.mkdir()
     party.learn("root", str(folder))
-    async with party.client(house.url) as http:
+    async with party.client(installation.url) as http:
         await _live(http, party, folder)
     return party
 

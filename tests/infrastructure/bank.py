@@ -33,13 +33,13 @@ def limited(
 
 @dataclass
 class Bank:
-    """The accounts, seen by processes (`desk`) and by one who sees everything (`eye`)."""
+    """The accounts, seen by processes (`budgets`) and by one who sees everything (`eye`)."""
 
     where: Dsns
     eye: asyncpg.Connection[asyncpg.Record]
     databases: list[Database] = field(default_factory=list)
 
-    def desk(self, **limits: Amount) -> PostgresBudgets:
+    def budgets(self, **limits: Amount) -> PostgresBudgets:
         """A process with connections of its own."""
         database = Database(self.where)
         self.databases.append(database)
@@ -47,7 +47,7 @@ class Bank:
 
     def one(self, **limits: Amount) -> PostgresBudgets:
         """The same process each time."""
-        return PostgresBudgets(self.databases[0], limited(**limits)) if self.databases else self.desk(**limits)
+        return PostgresBudgets(self.databases[0], limited(**limits)) if self.databases else self.budgets(**limits)
 
     @property
     def eye_dsn(self) -> str:
@@ -82,9 +82,9 @@ def _everything(where: Dsns) -> str:
     return where.owner.replace("suma_owner", "postgres")
 
 
-async def tried(desk: PostgresBudgets, payer: Payer, worst: Amount) -> Reservation | OverBudget:
+async def tried(budgets: PostgresBudgets, payer: Payer, worst: Amount) -> Reservation | OverBudget:
     """Room for a call, or why there is none."""
     try:
-        return await desk.reserve(payer, worst, about="toy")
+        return await budgets.reserve(payer, worst, about="toy")
     except OverBudget as over:
         return over

@@ -52,7 +52,7 @@ class Beacon:
 
 
 @dataclass
-class Scene:
+class Scenario:
     """A house in which every attempt has its folder, and a folder outside of all that nobody may touch."""
 
     at: RunningPlatform
@@ -94,27 +94,27 @@ def _state(entry: os.DirEntry[str]) -> tuple[int, ...]:
     return stat.st_ino, stat.st_mode, stat.st_size, stat.st_ctime_ns
 
 
-MINDS = (("the worst model", Hitl.KEY), ("the worst model", Hitl.BYPASS), ("the offline model", Hitl.BYPASS))
+MODELS = (("the worst model", Hitl.KEY), ("the worst model", Hitl.BYPASS), ("the offline model", Hitl.BYPASS))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", params=MINDS, ids=", ".join)
-async def scene(
+@pytest_asyncio.fixture(scope="module", loop_scope="session", params=MODELS, ids=", ".join)
+async def scenario(
     server: Postgres, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> AsyncIterator[Scene]:
+) -> AsyncIterator[Scenario]:
     folder = tmp_path_factory.mktemp("injection")
     outside = folder / "outside"
     outside.mkdir()
     (outside / "private.txt").write_text("private")
     beacon, gullible = Beacon(), Gullible(ATTEMPTS)
-    mind, hitl = request.param
-    worst = mind == "the worst model"
+    name, hitl = request.param
+    worst = name == "the worst model"
     model: Model = gullible if worst else platform.offline()
     skills = Skills.load((_taught(folder / "skills"), platform.REPOSITORY / "skills")).plus([beacon])
     async with (
         infrastructure.fresh_database(server, await platform.template(server)) as where,
         platform.run_platform(where, folder, model=model, tools=[beacon], names=SERVICES, skills=skills) as at,
     ):
-        yield Scene(at, beacon, gullible, outside, worst, hitl)
+        yield Scenario(at, beacon, gullible, outside, worst, hitl)
 
 
 def _taught(where: Path) -> Path:

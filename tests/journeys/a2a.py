@@ -24,14 +24,14 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.struct_pb2 import Struct, Value
 
 from libs import ids
-from tests.journeys.house import SECONDS, House
+from tests.journeys.installation import SECONDS, Installation
 
 WITHIN = 60.0
 TURN = "urn:suma:a2a:turn:v1"
 
 
 @asynccontextmanager
-async def connected(agent: House, binding: str = "JSONRPC") -> AsyncIterator[Client]:
+async def connected(agent: Installation, binding: str = "JSONRPC") -> AsyncIterator[Client]:
     """Yield a client, made from the agent's card."""
     key = {"Authorization": f"Bearer {agent.directory.key()}"}
     async with httpx.AsyncClient(headers=key, timeout=SECONDS, trust_env=False) as http:

@@ -1,4 +1,4 @@
-"""Journeys share one live house where they can, since a start costs seconds."""
+"""Journeys share one live installation where they can, since a start costs seconds."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.journeys.house import House, house
+from tests.journeys.installation import Installation, installation
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def live(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def live(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Installation]:
     """A running platform, for tests that leave it as it is."""
-    async with house(tmp_path_factory.mktemp("house")) as made:
+    async with installation(tmp_path_factory.mktemp("suma")) as made:
         await made.start()
         yield made

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.journeys.house import SECONDS, House
+from tests.journeys.installation import SECONDS, Installation
 
 CTRL_C, CTRL_D = "\x03", "\x04"
 
@@ -21,9 +21,9 @@ CTRL_C, CTRL_D = "\x03", "\x04"
 class Terminal:
     """A command that believes itself at a terminal. What it printed is `text`."""
 
-    def __init__(self, house: House, *arguments: str) -> None:
+    def __init__(self, installation: Installation, *arguments: str) -> None:
         self._master, slave = pty.openpty()
-        environment = {**house.environment(), "TERM": "dumb", "COLUMNS": "200"}
+        environment = {**installation.environment(), "TERM": "dumb", "COLUMNS": "200"}
         command = [sys.executable, "-P", "-m", "services.cli", *arguments]
         # A run in the background hears no Ctrl-C, and its children would not either.
         self._process = subprocess.Popen(

@@ -10,21 +10,21 @@ import pytest_asyncio
 from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, SubscribeToTaskRequest
 
 from tests.journeys.a2a import answer, connected, last, message, said, shown, state, whole
-from tests.journeys.house import House, house
+from tests.journeys.installation import Installation, installation
 from tests.journeys.test_command import mess, names
 
 UNCLEAR = "tidy it up somehow"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def agent(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    async with house(tmp_path_factory.mktemp("house")) as made:
+async def agent(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Installation]:
+    async with installation(tmp_path_factory.mktemp("suma")) as made:
         await made.start()
         yield made
 
 
 @pytest.mark.requirement("A22b")
-async def test_job_with_exclusion_survives_a_killed_agent(agent: House) -> None:
+async def test_job_with_exclusion_survives_a_killed_agent(agent: Installation) -> None:
     folder = mess(agent.folder / "job")
     async with connected(agent) as client:
         task, asked = await said(client, message("sort by type", folder))
@@ -46,7 +46,7 @@ async def test_job_with_exclusion_survives_a_killed_agent(agent: House) -> None:
     assert names(folder) == {"Documents/a.txt", "Documents/b.txt", "song.mp3", "Images/pic.jpg"}
 
 
-async def test_question_is_answered_and_the_task_cancelled(agent: House) -> None:
+async def test_question_is_answered_and_the_task_cancelled(agent: Installation) -> None:
     folder = mess(agent.folder / "questions")
     async with connected(agent) as client:
         task, asked = await said(client, message(UNCLEAR, folder))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.house import House
+from tests.journeys.installation import Installation
 from tests.journeys.terminal import CTRL_C, CTRL_D, Terminal
 from tests.libs.skills.folders import skill
 
@@ -35,7 +35,7 @@ def lines(text: str) -> list[Any]:
 
 
 @pytest.mark.requirement("S4-26", "A24")
-async def test_a_job_is_done_looked_at_and_undone_by_command(live: House) -> None:
+async def test_a_job_is_done_looked_at_and_undone_by_command(live: Installation) -> None:
     by_command = replace(live, by_command=True)
     folder = mess(live.folder / "job")
     before = names(folder)
@@ -56,7 +56,7 @@ async def test_a_job_is_done_looked_at_and_undone_by_command(live: House) -> Non
     assert names(folder) == before
 
 
-async def test_question_without_terminal_stays_open_for_commit(live: House) -> None:
+async def test_question_without_terminal_stays_open_for_commit(live: Installation) -> None:
     folder = mess(live.folder / "later")
     asked = await live.suma("run", "sort by type", "--in", str(folder), "--ask", "once")
     assert asked.code == 3
@@ -68,7 +68,7 @@ async def test_question_without_terminal_stays_open_for_commit(live: House) -> N
     assert names(folder) == {"Documents/a.txt", "Documents/b.txt", "Audio/song.mp3", "Images/pic.jpg"}
 
 
-async def test_a_commit_can_leave_files_out(live: House) -> None:
+async def test_a_commit_can_leave_files_out(live: Installation) -> None:
     folder = mess(live.folder / "partly")
     await live.suma("run", "sort by type", "--in", str(folder), "--ask", "once")
     done = await live.suma("commit", "--yes", "--exclude", "Audio/song.mp3")
@@ -78,7 +78,7 @@ async def test_a_commit_can_leave_files_out(live: House) -> None:
 
 
 @pytest.mark.requirement("A24")
-async def test_copy_is_shown_and_undone_completely(live: House) -> None:
+async def test_copy_is_shown_and_undone_completely(live: Installation) -> None:
     folder = mess(live.folder / "copies")
     before = {name: (folder / name).read_bytes() for name in names(folder)}
     await live.suma("run", "copy the txt files into backup", "--in", str(folder), "--ask", "once")
@@ -90,7 +90,7 @@ async def test_copy_is_shown_and_undone_completely(live: House) -> None:
     assert {name: (folder / name).read_bytes() for name in names(folder)} == before
 
 
-async def test_current_directory_is_used_only_if_allowed(live: House, tmp_path: Path) -> None:
+async def test_current_directory_is_used_only_if_allowed(live: Installation, tmp_path: Path) -> None:
     folder, elsewhere = mess(live.folder / "here"), mess(tmp_path / "there")
     assert (await live.suma("run", "sort by type", "--yes", at=folder)).code == 0
     assert "Images/pic.jpg" in names(folder)
@@ -100,7 +100,7 @@ async def test_current_directory_is_used_only_if_allowed(live: House, tmp_path: 
     assert "Images/pic.jpg" not in names(elsewhere)
 
 
-async def test_a_folder_outside_the_roots_is_not_touched_unasked(live: House, tmp_path: Path) -> None:
+async def test_a_folder_outside_the_roots_is_not_touched_unasked(live: Installation, tmp_path: Path) -> None:
     elsewhere = mess(tmp_path / "elsewhere")
     refused = await live.suma("run", GOAL, "--in", str(elsewhere))
     assert refused.code == 3
@@ -108,20 +108,20 @@ async def test_a_folder_outside_the_roots_is_not_touched_unasked(live: House, tm
     assert len(names(elsewhere)) == 4
 
 
-async def test_once_it_is_allowed_it_is_worked_in_and_remembered(live: House, tmp_path: Path) -> None:
+async def test_once_it_is_allowed_it_is_worked_in_and_remembered(live: Installation, tmp_path: Path) -> None:
     elsewhere = mess(tmp_path / "elsewhere")
     done = await live.suma("run", "sort by type", "--in", str(elsewhere), "--yes")
     assert done.code == 0, done.out + done.err
     assert str(elsewhere) in json.loads((live.data / "roots.json").read_text())
 
 
-async def test_skills_are_listed(live: House) -> None:
+async def test_skills_are_listed(live: Installation) -> None:
     found = json.loads((await live.suma("skills", "--json")).out)
     assert {"remove-duplicates", "organize-by-type", "analyze-directory"} <= {s["name"] for s in found}
 
 
 @pytest.mark.requirement("S2-24")
-async def test_folder_skill_is_approved_and_revoked_by_command(live: House) -> None:
+async def test_folder_skill_is_approved_and_revoked_by_command(live: Installation) -> None:
     folder = mess(live.folder / "own")
     skill(folder / ".suma" / "skills", "letters")
     where = ("letters", "--in", str(folder), "--json")
@@ -134,7 +134,7 @@ async def test_folder_skill_is_approved_and_revoked_by_command(live: House) -> N
 
 
 @pytest.mark.requirement("S2-24")
-async def test_added_user_skill_needs_no_restart(live: House) -> None:
+async def test_added_user_skill_needs_no_restart(live: Installation) -> None:
     folder = skill(live.data / "skills", "postcards")
     async with live.api() as api, asyncio.timeout(90):
         while (found := await api.get("/v1/skills/postcards")).status_code == 404:
@@ -143,20 +143,20 @@ async def test_added_user_skill_needs_no_restart(live: House) -> None:
     assert (found.json()["source"], found.json()["kind"], found.json()["state"]) == ("user", "prompt", "on")
 
 
-async def test_settings_are_told_with_where_they_came_from(live: House) -> None:
+async def test_settings_are_told_with_where_they_came_from(live: Installation) -> None:
     told = json.loads((await live.suma("config", "--json")).out)
     sources = {row["name"]: row["source"] for row in told["settings"]}
     assert sources["data_dir"] == "SUMA_DATA_DIR"
     assert sources["host"] == "default"
 
 
-async def test_wrong_key_is_one_line(live: House) -> None:
+async def test_wrong_key_is_one_line(live: Installation) -> None:
     said = await live.run("services.cli", "sessions", SUMA_API_KEY="suma_no", SUMA_URL=live.url)
     assert said.code == 1
     assert said.err.strip() == f"suma: {live.url} does not know the key from SUMA_API_KEY"
 
 
-async def test_a_platform_that_is_not_there_is_one_line(live: House, tmp_path: Path) -> None:
+async def test_a_platform_that_is_not_there_is_one_line(live: Installation, tmp_path: Path) -> None:
     said = await live.run("services.cli", "sessions", SUMA_API_KEY="suma_no", SUMA_URL="http://127.0.0.1:9")
     assert said.code == 4
     assert (
@@ -164,14 +164,14 @@ async def test_a_platform_that_is_not_there_is_one_line(live: House, tmp_path: P
     )
 
 
-async def test_a_data_directory_that_is_not_there_is_one_line(live: House, tmp_path: Path) -> None:
+async def test_a_data_directory_that_is_not_there_is_one_line(live: Installation, tmp_path: Path) -> None:
     said = await live.run("services.cli", "sessions", SUMA_DATA_DIR=str(tmp_path / "none"))
     assert said.code == 2
     assert len(said.err.strip().splitlines()) == 1
 
 
 @pytest.mark.requirement("S4-49", "A28")
-async def test_a_person_at_the_terminal_leaves_one_group_out(live: House) -> None:
+async def test_a_person_at_the_terminal_leaves_one_group_out(live: Installation) -> None:
     folder = mess(live.folder / "asked")
     (folder / "one.md").write_text("twins")
     (folder / "two.md").write_text("twins")
@@ -186,7 +186,7 @@ async def test_a_person_at_the_terminal_leaves_one_group_out(live: House) -> Non
 
 
 @pytest.mark.requirement("S4-34")
-async def test_a_person_who_says_no_changes_nothing(live: House) -> None:
+async def test_a_person_who_says_no_changes_nothing(live: Installation) -> None:
     folder = mess(live.folder / "denied")
     with Terminal(live, "run", "sort by type", "--in", str(folder)) as terminal:
         await terminal.answer("[y]es", "n")
@@ -194,7 +194,7 @@ async def test_a_person_who_says_no_changes_nothing(live: House) -> None:
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 
-async def test_file_is_excluded_from_the_whole_diff(live: House) -> None:
+async def test_file_is_excluded_from_the_whole_diff(live: Installation) -> None:
     folder = mess(live.folder / "once")
     with Terminal(live, "run", "sort by type", "--in", str(folder)) as terminal:
         await terminal.answer("e[x]clude some", "x")
@@ -206,7 +206,7 @@ async def test_file_is_excluded_from_the_whole_diff(live: House) -> None:
 
 
 @pytest.mark.requirement("S4-34")
-async def test_correction_is_planned_and_asked_about(live: House) -> None:
+async def test_correction_is_planned_and_asked_about(live: Installation) -> None:
     folder = mess(live.folder / "corrected")
     (folder / "deep").mkdir()
     (folder / "deep" / "c.txt").write_text("deep")
@@ -221,7 +221,7 @@ async def test_correction_is_planned_and_asked_about(live: House) -> None:
     assert names(folder) == {"b.txt", "song.mp3", "pic.jpg"}
 
 
-async def test_yes_includes_matches_in_subfolders(live: House) -> None:
+async def test_yes_includes_matches_in_subfolders(live: Installation) -> None:
     folder = mess(live.folder / "below")
     (folder / "deep").mkdir()
     (folder / "deep" / "old.log").touch()
@@ -234,7 +234,7 @@ async def test_yes_includes_matches_in_subfolders(live: House) -> None:
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 
-async def test_chat_shows_everything_and_knows_its_commands(live: House) -> None:
+async def test_chat_shows_everything_and_knows_its_commands(live: Installation) -> None:
     folder = mess(live.folder / "pointed")
     for n in range(45):
         (folder / f"n{n:02}.tmp").touch()
@@ -256,7 +256,7 @@ async def test_chat_shows_everything_and_knows_its_commands(live: House) -> None
     assert len(names(folder)) == 49
 
 
-async def test_rollback_names_the_last_session_with_changes(live: House) -> None:
+async def test_rollback_names_the_last_session_with_changes(live: Installation) -> None:
     folder = mess(live.folder / "older")
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
     assert (await live.suma("run", "list the files", "--in", str(folder))).code == 0
@@ -268,7 +268,7 @@ async def test_rollback_names_the_last_session_with_changes(live: House) -> None
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 
-async def test_rollback_with_yes_asks_nothing(live: House) -> None:
+async def test_rollback_with_yes_asks_nothing(live: Installation) -> None:
     folder = mess(live.folder / "agreed")
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
     assert (await live.suma("run", "list the files", "--in", str(folder))).code == 0
@@ -276,7 +276,7 @@ async def test_rollback_with_yes_asks_nothing(live: House) -> None:
     assert (undone.code, names(folder)) == (0, {"a.txt", "b.txt", "song.mp3", "pic.jpg"})
 
 
-async def test_what_was_done_last_is_undone_by_saying_so(live: House) -> None:
+async def test_what_was_done_last_is_undone_by_saying_so(live: Installation) -> None:
     folder = mess(live.folder / "undone")
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
     with Terminal(live, "chat", "--in", str(folder)) as terminal:
@@ -289,7 +289,7 @@ async def test_what_was_done_last_is_undone_by_saying_so(live: House) -> None:
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 
-async def test_ctrl_c_at_question_stops_only_the_turn(live: House) -> None:
+async def test_ctrl_c_at_question_stops_only_the_turn(live: Installation) -> None:
     folder = mess(live.folder / "stopped")
     with Terminal(live, "chat", "--in", str(folder)) as terminal:
         await terminal.answer("›", "sort by type")
@@ -303,7 +303,7 @@ async def test_ctrl_c_at_question_stops_only_the_turn(live: House) -> None:
 
 
 @pytest.mark.requirement("A22b")
-async def test_events_are_followed_while_they_happen(live: House) -> None:
+async def test_events_are_followed_while_they_happen(live: Installation) -> None:
     folder = mess(live.folder / "followed")
     async with live.api() as api:
         session = (await api.post("/v1/sessions", json={"root": str(folder)})).json()["session_id"]
@@ -321,7 +321,7 @@ async def test_events_are_followed_while_they_happen(live: House) -> None:
 
 
 @pytest.mark.requirement("A36")
-async def test_audit_export_is_verified_offline(live: House, tmp_path: Path) -> None:
+async def test_audit_export_is_verified_offline(live: Installation, tmp_path: Path) -> None:
     file = tmp_path / "audit.jsonl"
     exported = await live.suma("audit", "export", "--out", str(file))
     assert exported.code == 0, exported.err
@@ -330,7 +330,7 @@ async def test_audit_export_is_verified_offline(live: House, tmp_path: Path) -> 
 
 
 @pytest.mark.requirement("A36")
-async def test_an_export_that_is_no_export_is_found_out_offline(live: House, tmp_path: Path) -> None:
+async def test_an_export_that_is_no_export_is_found_out_offline(live: Installation, tmp_path: Path) -> None:
     file = tmp_path / "audit.jsonl"
     file.write_text('{"kind": "header"}\n')
     said = await live.run("services.cli", "audit", "verify", str(file), "--json", SUMA_DATA_DIR=str(tmp_path / "none"))

@@ -16,12 +16,12 @@ import pytest_asyncio
 from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.chaos.servers import PostgresServer, RedisServer
-from tests.journeys.house import House, house
+from tests.journeys.installation import Installation, installation
 
 
 @dataclass
 class Stage:
-    house: House
+    installation: Installation
     postgres: PostgresServer
     redis: RedisServer
 
@@ -44,7 +44,7 @@ async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage
             "SUMA_GATEWAY__REQUESTS_PER_MINUTE_EACH": "100000",
             "SUMA_GATEWAY__REQUESTS_PER_MINUTE_ROUTE": "100000",
         }
-        made = await stack.enter_async_context(house(place / "house", **found))
+        made = await stack.enter_async_context(installation(place / "suma", **found))
         await made.start()
         yield Stage(made, postgres, redis)
 
@@ -61,8 +61,10 @@ async def told(api: httpx.AsyncClient, name: str, *, ok: bool) -> dict[str, Any]
 
 async def a_turn(stage: Stage) -> str:
     """What a turn of the command line ends with."""
-    (stage.house.folder / "a.txt").write_text("a")
-    said = await stage.house.suma("run", "list the files", "--in", str(stage.house.folder), "--yes", "--json")
+    (stage.installation.folder / "a.txt").write_text("a")
+    said = await stage.installation.suma(
+        "run", "list the files", "--in", str(stage.installation.folder), "--yes", "--json"
+    )
     events = [json.loads(line) for line in said.out.splitlines()]
     assert [event["type"] for event in events][-1] == "turn.ended", said.err
     return str(events[-1]["data"]["state"])
@@ -70,7 +72,7 @@ async def a_turn(stage: Stage) -> str:
 
 @pytest.mark.requirement("A17", "S3-43", "S3-58")
 async def test_redis_outage_keeps_turns_and_limits(stage: Stage) -> None:
-    async with stage.house.api() as api:
+    async with stage.installation.api() as api:
         await told(api, "redis", ok=True)
         await stage.redis.kill()
         away = await told(api, "redis", ok=False)
@@ -88,7 +90,7 @@ async def test_redis_outage_keeps_turns_and_limits(stage: Stage) -> None:
 
 @pytest.mark.requirement("A17")
 async def test_frozen_redis_is_skipped_once_circuit_opens(stage: Stage) -> None:
-    async with stage.house.api() as api:
+    async with stage.installation.api() as api:
         await told(api, "redis", ok=True)
         await stage.redis.pause()
         away = await told(api, "redis", ok=False)
@@ -107,7 +109,7 @@ async def test_frozen_redis_is_skipped_once_circuit_opens(stage: Stage) -> None:
 
 @pytest.mark.requirement("A17", "P1")
 async def test_postgres_outage_refuses_messages_and_recovers(stage: Stage) -> None:
-    async with stage.house.api() as api:
+    async with stage.installation.api() as api:
         session = (await api.post("/v1/sessions", json={})).json()["session_id"]
         await told(api, "postgres", ok=True)
         async with api.stream("GET", f"/v1/sessions/{session}/events") as stream:

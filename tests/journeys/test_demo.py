@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.house import House
+from tests.journeys.installation import Installation
 
 SENTENCES = (
     "✔ the turn was completed and committed",
@@ -18,7 +18,7 @@ SENTENCES = (
 
 @pytest.mark.requirement("A28", "A24", "S4-26", "S4-48", "S4-49")
 async def test_worked_example_is_cleaned_and_restored_exactly(tmp_path: Path) -> None:
-    said = await House(tmp_path / "unused", tmp_path).run("services.cli.demo")
+    said = await Installation(tmp_path / "unused", tmp_path).run("services.cli.demo")
     assert said.code == 0, said.out + said.err
     assert "47 files" in said.out
     assert "3 groups of duplicates" in said.out
@@ -29,7 +29,7 @@ async def test_worked_example_is_cleaned_and_restored_exactly(tmp_path: Path) ->
 
 @pytest.mark.requirement("A28", "A24")
 async def test_so_is_a_random_folder(tmp_path: Path) -> None:
-    said = await House(tmp_path / "unused", tmp_path).run("services.cli.demo", "--random", "--seed", "20261121")
+    said = await Installation(tmp_path / "unused", tmp_path).run("services.cli.demo", "--random", "--seed", "20261121")
     assert said.code == 0, said.out + said.err
     assert "seed 20261121" in said.out
     assert all(sentence in said.out for sentence in SENTENCES)

@@ -11,14 +11,14 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests.journeys.house import House, house, readiness
+from tests.journeys.installation import Installation, installation, readiness
 
 LONG = "600"
 
 
 @pytest_asyncio.fixture
-async def own(tmp_path: Path) -> AsyncIterator[House]:
-    async with house(tmp_path) as made:
+async def own(tmp_path: Path) -> AsyncIterator[Installation]:
+    async with installation(tmp_path) as made:
         yield made
 
 
@@ -27,7 +27,7 @@ async def a_session(api: httpx.AsyncClient) -> str:
 
 
 @pytest.mark.requirement("A15", "A19")
-async def test_drain_ends_open_streams_with_a_retry_time(own: House) -> None:
+async def test_drain_ends_open_streams_with_a_retry_time(own: Installation) -> None:
     await own.start()
     async with own.api() as api:
         events = f"/v1/sessions/{await a_session(api)}/events"
@@ -40,7 +40,7 @@ async def test_drain_ends_open_streams_with_a_retry_time(own: House) -> None:
 
 
 @pytest.mark.requirement("A15", "A17")
-async def test_who_balances_load_is_told_before_anyone_is_sent_away(own: House) -> None:
+async def test_who_balances_load_is_told_before_anyone_is_sent_away(own: Installation) -> None:
     own.extra = {"SUMA_GATEWAY__DRAIN_NOTICE": LONG}
     await own.start()
     async with own.api() as api:
@@ -56,7 +56,7 @@ async def test_who_balances_load_is_told_before_anyone_is_sent_away(own: House) 
 
 
 @pytest.mark.requirement("A15")
-async def test_drain_answers_running_requests_and_refuses_new_ones(own: House) -> None:
+async def test_drain_answers_running_requests_and_refuses_new_ones(own: Installation) -> None:
     own.extra = {"SUMA_GATEWAY__DRAIN_SECONDS": LONG}
     await own.start()
     async with own.api() as waits, own.api() as comes:
@@ -69,7 +69,7 @@ async def test_drain_answers_running_requests_and_refuses_new_ones(own: House) -
         assert own.process is not None
         own.process.send_signal(signal.SIGTERM)
         late = await refused(comes)
-        stuck.go_on.set()
+        stuck.released.set()
         assert (await in_hand).status_code == 202
     assert (late.json()["code"], late.headers["connection"]) == ("DRAINING", "close")
     assert int(late.headers["Retry-After"]) >= 1
@@ -84,12 +84,12 @@ class Upload:
 
     def __init__(self, session: str) -> None:
         self._session = session
-        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
+        self.begun, self.released = asyncio.Event(), asyncio.Event()
 
     async def body(self) -> AsyncIterator[bytes]:
         yield f'{{"session_id": "{self._session}", "text": "hel'.encode()
         self.begun.set()
-        await self.go_on.wait()
+        await self.released.wait()
         yield b'lo"}'
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.journeys.house import House
+from tests.journeys.installation import Installation
 from tests.journeys.test_start_and_stop import approve_all, seen
 
 
-async def _tidying(live: House, api: httpx.AsyncClient, name: str) -> dict[str, str]:
+async def _tidying(live: Installation, api: httpx.AsyncClient, name: str) -> dict[str, str]:
     """A session in a folder whose files are to be sorted, up to the question whether to commit."""
     folder = live.folder / name
     folder.mkdir()
@@ -22,7 +22,7 @@ async def _tidying(live: House, api: httpx.AsyncClient, name: str) -> dict[str, 
     return {**{name: said[name] for name in names}, "approval_id": asked["data"]["approval_id"]}
 
 
-async def test_every_documented_get_answers(live: House) -> None:
+async def test_every_documented_get_answers(live: Installation) -> None:
     async with live.api() as api:
         there = await _tidying(live, api, "reads")
         document = (await api.get("/openapi.json")).json()
@@ -35,14 +35,14 @@ async def test_every_documented_get_answers(live: House) -> None:
             assert answer.status_code < 500, (at, answer.text)
 
 
-async def test_the_tools_are_listed_with_their_schemas(live: House) -> None:
+async def test_the_tools_are_listed_with_their_schemas(live: Installation) -> None:
     async with live.api() as api:
         tools = {tool["name"]: tool for tool in (await api.get("/v1/tools")).json()["tools"]}
     assert "skill" in tools["skills.use"]["params"]["properties"]
 
 
 @pytest.mark.requirement("A22a")
-async def test_a_commit_is_answered_within_what_it_changes(live: House) -> None:
+async def test_a_commit_is_answered_within_what_it_changes(live: Installation) -> None:
     async with live.api() as api:
         there = await _tidying(live, api, "answers")
         where = f"/v1/approvals/{there['approval_id']}"

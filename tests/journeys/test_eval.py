@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.infrastructure.vendor import APPROVED, KEY, planned, said, vendor
-from tests.journeys.house import House, Said
+from tests.journeys.installation import CommandResult, Installation
 
 CASES = """
 folders:
@@ -26,11 +26,11 @@ cases:
 HARM = "- {id: harm, request: delete all the .tmp files, folder: f, kinds: [plain], deleted: [a.tmp]}\n"
 
 
-async def evaluated(place: Path, cases: str, *options: str, **settings: str) -> Said:
+async def evaluated(place: Path, cases: str, *options: str, **settings: str) -> CommandResult:
     file = place / "mine.yaml"
     file.write_text(cases)
-    house = House(place / "unused", place, settings)
-    return await house.run("services.cli", "eval", "--cases", str(file), *options)
+    installation = Installation(place / "unused", place, settings)
+    return await installation.run("services.cli", "eval", "--cases", str(file), *options)
 
 
 @pytest.mark.requirement("A28")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.house import House
+from tests.journeys.installation import Installation
 from tests.journeys.terminal import CTRL_C, Terminal
 from tests.journeys.test_command import mess, names
 
 
 @pytest.fixture
-def full(live: House) -> Iterator[Path]:
+def full(live: Installation) -> Iterator[Path]:
     """A folder on a file system without a free block."""
     folder = live.folder / "full"
     folder.mkdir()
@@ -45,7 +45,7 @@ def full(live: House) -> Iterator[Path]:
         ("", 2),
     ],
 )
-async def test_exit_code_tells_how_a_run_ended(live: House, goal: str, code: int) -> None:
+async def test_exit_code_tells_how_a_run_ended(live: Installation, goal: str, code: int) -> None:
     folder = mess(live.folder / f"code {goal}")
     (folder / "deep").mkdir()
     (folder / "deep" / "old.log").touch()
@@ -56,7 +56,7 @@ async def test_exit_code_tells_how_a_run_ended(live: House, goal: str, code: int
     assert "Traceback" not in said.err
 
 
-async def test_yes_undoes_when_asked_to(live: House) -> None:
+async def test_yes_undoes_when_asked_to(live: Installation) -> None:
     folder = mess(live.folder / "yes undo")
     before = names(folder)
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
@@ -65,7 +65,7 @@ async def test_yes_undoes_when_asked_to(live: House) -> None:
     assert names(folder) == before
 
 
-async def test_dry_run_shows_the_difference_and_drops_it(live: House) -> None:
+async def test_dry_run_shows_the_difference_and_drops_it(live: Installation) -> None:
     folder = mess(live.folder / "dry")
     before = names(folder)
     shown = await live.suma("run", "sort by type", "--dry-run", "--in", str(folder))
@@ -78,7 +78,7 @@ async def test_dry_run_shows_the_difference_and_drops_it(live: House) -> None:
     assert (newest["turn_id"], newest["approvals"]) == (None, 0)
 
 
-async def test_dry_run_of_an_unclear_request_leaves_no_question(live: House) -> None:
+async def test_dry_run_of_an_unclear_request_leaves_no_question(live: Installation) -> None:
     folder = mess(live.folder / "unclear")
     shown = await live.suma("run", "do the thing", "--dry-run", "--in", str(folder))
     assert shown.code == 3
@@ -87,7 +87,7 @@ async def test_dry_run_of_an_unclear_request_leaves_no_question(live: House) -> 
     assert newest["turn_id"] is None
 
 
-async def test_yes_does_not_repeat_a_commit_that_fails(live: House, full: Path) -> None:
+async def test_yes_does_not_repeat_a_commit_that_fails(live: Installation, full: Path) -> None:
     done = await live.suma("run", "sort by type", "--in", str(full), "--yes")
     assert done.code == 1, done.out + done.err
     assert "full" in done.err
@@ -95,13 +95,13 @@ async def test_yes_does_not_repeat_a_commit_that_fails(live: House, full: Path) 
     assert names(full) == {"a.txt", "song.mp3", "rest.bin"}
 
 
-async def test_ctrl_c_at_the_folder_question_is_an_interruption(live: House, tmp_path: Path) -> None:
+async def test_ctrl_c_at_the_folder_question_is_an_interruption(live: Installation, tmp_path: Path) -> None:
     with Terminal(live, "run", "sort by type", "--in", str(mess(tmp_path / "elsewhere"))) as terminal:
         await terminal.answer("[y]es", CTRL_C)
         assert await terminal.end() == 130
 
 
-async def test_tables_are_whole_in_a_pipe(live: House) -> None:
+async def test_tables_are_whole_in_a_pipe(live: Installation) -> None:
     folder = mess(live.folder / ("a folder with a name that is longer than a column " * 2).strip())
     goal = "please show me the files that are larger than 10 MB and older than two years in all subfolders"
     await live.suma("run", goal, "--in", str(folder))
@@ -111,6 +111,6 @@ async def test_tables_are_whole_in_a_pipe(live: House) -> None:
     assert "Answer: " in (await live.suma("events")).out
 
 
-async def test_version_is_printed_without_a_platform(live: House) -> None:
+async def test_version_is_printed_without_a_platform(live: Installation) -> None:
     said = await live.run("services.cli", "--version", SUMA_DATA_DIR="/nowhere")
     assert (said.code, said.out.split()[0]) == (0, "suma")

@@ -11,15 +11,15 @@ import pytest_asyncio
 
 from deploy.local.kafka import Kafka
 from tests.journeys import a2a
-from tests.journeys.house import House, house, readiness
+from tests.journeys.installation import Installation, installation, readiness
 from tests.journeys.test_command import GOAL, mess, names
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def carried(broker: Kafka, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def carried(broker: Kafka, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Installation]:
     """A platform whose events go through the broker."""
-    async with house(
-        tmp_path_factory.mktemp("house"), SUMA_BUS="kafka", SUMA_KAFKA__BOOTSTRAP=broker.bootstrap
+    async with installation(
+        tmp_path_factory.mktemp("suma"), SUMA_BUS="kafka", SUMA_KAFKA__BOOTSTRAP=broker.bootstrap
     ) as made:
         await made.start()
         yield made
@@ -33,7 +33,7 @@ async def behind(broker: Kafka) -> list[int]:
     return [int(row[5]) for row in rows if row[5] != "-"]
 
 
-async def test_agent_asks_and_is_answered_on_kafka(carried: House) -> None:
+async def test_agent_asks_and_is_answered_on_kafka(carried: Installation) -> None:
     folder = mess(carried.folder / "asked")
     async with a2a.connected(carried) as client:
         task, asked = await a2a.said(client, a2a.message("sort by type", folder))
@@ -45,7 +45,7 @@ async def test_agent_asks_and_is_answered_on_kafka(carried: House) -> None:
 
 
 @pytest.mark.requirement("A24")
-async def test_job_on_kafka_is_undone_and_leaves_nothing(carried: House, broker: Kafka) -> None:
+async def test_job_on_kafka_is_undone_and_leaves_nothing(carried: Installation, broker: Kafka) -> None:
     folder = mess(carried.folder / "job")
     before = names(folder)
     done = await carried.suma("run", GOAL, "--in", str(folder), "--yes", "--json")

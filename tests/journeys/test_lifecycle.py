@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from services import catalog
-from tests.journeys.house import house
+from tests.journeys.installation import installation
 
 NO_SERVER = 4
 
 
 async def test_status_names_each_service_and_stop_ends_them(tmp_path: Path) -> None:
-    async with house(tmp_path) as own:
+    async with installation(tmp_path) as own:
         await own.start()
         shown = await own.suma("status", "--json")
         assert shown.code == 0, shown.err
@@ -43,7 +43,7 @@ async def test_status_names_each_service_and_stop_ends_them(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("how", [signal.SIGKILL])
 async def test_stop_touches_no_stranger_after_a_kill(tmp_path: Path, how: signal.Signals) -> None:
-    async with house(tmp_path) as own:
+    async with installation(tmp_path) as own:
         await own.start()
         await own.end(how)
         # The dead platform's record now names a process that is not Suma's.
@@ -53,7 +53,7 @@ async def test_stop_touches_no_stranger_after_a_kill(tmp_path: Path, how: signal
 
 
 async def test_welcome_names_the_data_directory_that_was_chosen(tmp_path: Path) -> None:
-    async with house(tmp_path) as own:
+    async with installation(tmp_path) as own:
         process = await replace(own, by_command=True).begin("services.cli", "up")
         assert process.stdout is not None
         hint = ""

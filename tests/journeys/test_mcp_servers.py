@@ -16,7 +16,7 @@ import pytest_asyncio
 from mcp_types import CallToolResult
 
 from tests.infrastructure.vendor import APPROVED, KEY, Vendor, planned, said, vendor
-from tests.journeys.house import ROOT, SECONDS, House, house
+from tests.journeys.installation import ROOT, SECONDS, Installation, installation
 from tests.support import mcp_server
 from tests.support.mcp_server import TOKEN, ToolServer
 
@@ -38,7 +38,7 @@ async def model() -> AsyncIterator[Vendor]:
 
 
 @pytest_asyncio.fixture
-async def own(tickets: ToolServer, model: Vendor, tmp_path: Path) -> AsyncIterator[House]:
+async def own(tickets: ToolServer, model: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
     """A platform with the page's setting, whose address and token are those of a real server."""
     (tmp_path / "key").write_text(KEY)
     (tmp_path / "token").write_text(TOKEN)
@@ -50,7 +50,7 @@ async def own(tickets: ToolServer, model: Vendor, tmp_path: Path) -> AsyncIterat
         "SUMA_MODEL_KEY_FILE": str(tmp_path / "key"),
         "SUMA_TOOL_EXECUTOR__MCP_SERVERS": json.dumps({"tickets": own}),
     }
-    async with house(tmp_path / "house", **extra) as made:
+    async with installation(tmp_path / "installation", **extra) as made:
         yield made
 
 
@@ -61,7 +61,7 @@ def commands(page: str) -> Sequence[list[str]]:
 
 
 async def test_the_page_works_as_written_and_a_kill_repeats_nothing(
-    own: House, tickets: ToolServer, model: Vendor
+    own: Installation, tickets: ToolServer, model: Vendor
 ) -> None:
     model.play(CREATE, APPROVED, said("The ticket is open."), CREATE, APPROVED)
     await own.start()

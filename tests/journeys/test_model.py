@@ -13,7 +13,7 @@ import httpx
 import pytest_asyncio
 
 from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said, vendor
-from tests.journeys.house import House, house
+from tests.journeys.installation import Installation, installation
 from tests.journeys.terminal import Terminal
 from tests.services.gateway.sse import Sse, opened, read
 
@@ -27,7 +27,7 @@ async def there() -> AsyncIterator[Vendor]:
 
 
 @pytest_asyncio.fixture
-async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[House]:
+async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
     """A platform that thinks with this vendor; its key is in a file, and it logs and traces all that it can."""
     (tmp_path / "secret").write_text(f"{KEY}\n")
     extra = {
@@ -37,19 +37,19 @@ async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[House]:
         "SUMA_LOG": "debug",
         "SUMA_TRACES": str(tmp_path / "spans"),
     }
-    async with house(tmp_path / "house", **extra) as made:
+    async with installation(tmp_path / "installation", **extra) as made:
         (made.folder / "a.txt").write_text("a")
         yield made
 
 
-async def test_a_trial_of_a_model_prints_no_log_lines(own: House, there: Vendor) -> None:
+async def test_a_trial_of_a_model_prints_no_log_lines(own: Installation, there: Vendor) -> None:
     there.play(refused(503), LIST, APPROVED, said("Two", " files."))
     done = await own.run("services.cli", "models")
     assert done.code == 0, done
     assert not [word for word in ("warning", "part=", "stamina") if word in done.out + done.err], done
 
 
-async def test_a_model_out_of_reach_is_reported_at_the_start(own: House, there: Vendor) -> None:
+async def test_a_model_out_of_reach_is_reported_at_the_start(own: Installation, there: Vendor) -> None:
     await there.stop()
     await own.start()
     async with own.api() as client, asyncio.timeout(60):
@@ -63,7 +63,7 @@ async def test_a_model_out_of_reach_is_reported_at_the_start(own: House, there: 
     assert (len(lines), offer in lines[0]) == (1, True)
 
 
-async def test_answer_streams_and_is_complete_once_after_kill(own: House, there: Vendor) -> None:
+async def test_answer_streams_and_is_complete_once_after_kill(own: Installation, there: Vendor) -> None:
     there.play(LIST, said("There is ", "a", hangs=True), said("There is ", "one file."))
     await own.start()
     async with own.api() as client:
@@ -87,7 +87,7 @@ async def test_answer_streams_and_is_complete_once_after_kill(own: House, there:
     assert [asked.form for asked in there.asked] == ["propose", "", ""], "a plan that is recorded is not paid for again"
 
 
-async def test_the_key_is_in_nothing_that_the_platform_wrote(own: House, there: Vendor, tmp_path: Path) -> None:
+async def test_the_key_is_in_nothing_that_the_platform_wrote(own: Installation, there: Vendor, tmp_path: Path) -> None:
     there.play(LIST, Turn(status=401, error=f"Incorrect API key provided: {KEY}"))
     await own.start()
     async with own.api() as client:
@@ -107,7 +107,7 @@ async def test_the_key_is_in_nothing_that_the_platform_wrote(own: House, there: 
     assert KEY not in metrics + told + str(sse.events)
 
 
-async def _begin(client: httpx.AsyncClient, own: House) -> str:
+async def _begin(client: httpx.AsyncClient, own: Installation) -> str:
     made = await client.post("/v1/sessions", json={"root": str(own.folder)})
     session = str(made.json()["session_id"])
     await client.post(f"/v1/sessions/{session}/messages", json={"text": "list my files"})

@@ -15,7 +15,7 @@ import httpx
 from libs.clock import SystemClock
 from libs.database import Dsns
 from libs.models.offline import OfflineModel
-from tests.journeys.house import House
+from tests.journeys.installation import Installation
 from tests.journeys.test_start_and_stop import seen
 from tests.support.platform import categories
 from tests.support.stack import served
@@ -79,7 +79,7 @@ def _usual(took: Sequence[float]) -> float:
     return took[int(len(took) * 0.9) - 1]
 
 
-async def test_health_is_answered_at_once_during_a_long_plan(live: House) -> None:
+async def test_health_is_answered_at_once_during_a_long_plan(live: Installation) -> None:
     big, small = live.folder / "big", live.folder / "small"
     await asyncio.to_thread(_fill, big)
     small.mkdir()

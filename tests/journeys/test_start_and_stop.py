@@ -17,17 +17,17 @@ import pytest_asyncio
 
 from deploy.local.ports import free_port
 from libs.runtime.embedded import datadir
-from tests.journeys.house import House, Process, house, readiness
+from tests.journeys.installation import Installation, Process, installation, readiness
 
 
 @pytest_asyncio.fixture
-async def own(tmp_path: Path) -> AsyncIterator[House]:
-    """A house that the test may break."""
-    async with house(tmp_path) as made:
+async def own(tmp_path: Path) -> AsyncIterator[Installation]:
+    """A installation that the test may break."""
+    async with installation(tmp_path) as made:
         yield made
 
 
-async def test_restart_after_ctrl_c_keeps_all_data(own: House) -> None:
+async def test_restart_after_ctrl_c_keeps_all_data(own: Installation) -> None:
     own.by_command = True
     await own.start()
     key = own.directory.key()
@@ -46,7 +46,7 @@ async def test_restart_after_ctrl_c_keeps_all_data(own: House) -> None:
 
 
 @pytest.mark.requirement("A10", "A32")
-async def test_restart_after_kill_continues_the_open_turn(own: House) -> None:
+async def test_restart_after_kill_continues_the_open_turn(own: Installation) -> None:
     for name, text in {"a.txt": "same", "b.txt": "same", "c.mp3": "la"}.items():
         (own.folder / name).write_text(text)
     await own.start()
@@ -66,7 +66,7 @@ async def test_restart_after_kill_continues_the_open_turn(own: House) -> None:
 
 
 @pytest.mark.requirement("A10", "A22b", "P1", "P2")
-async def test_repeated_kills_lose_and_repeat_no_event(own: House) -> None:
+async def test_repeated_kills_lose_and_repeat_no_event(own: Installation) -> None:
     for name in ("a", "b", "c", "d"):
         (own.folder / f"{name}.txt").write_text("same" if name < "c" else name)
     own.extra = {"SUMA_PORT": str(free_port())}
@@ -84,7 +84,7 @@ async def test_repeated_kills_lose_and_repeat_no_event(own: House) -> None:
     assert sorted(path.name for path in (own.folder / "Documents").iterdir()) == ["b.txt", "c.txt", "d.txt"]
 
 
-async def test_second_start_names_the_running_platform(live: House) -> None:
+async def test_second_start_names_the_running_platform(live: Installation) -> None:
     said = await live.run("services")
     assert said.code == 2
     assert said.err.count("\n") == 1
@@ -92,7 +92,7 @@ async def test_second_start_names_the_running_platform(live: House) -> None:
     assert "already running" in said.err
 
 
-async def test_used_port_is_one_line_and_leaves_no_server(own: House) -> None:
+async def test_used_port_is_one_line_and_leaves_no_server(own: Installation) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         port = other.getsockname()[1]
         said = await own.run("services", SUMA_PORT=str(port))
@@ -100,7 +100,7 @@ async def test_used_port_is_one_line_and_leaves_no_server(own: House) -> None:
     assert own.servers() == []
 
 
-async def test_a_folder_of_someone_else_s_is_left_alone(own: House) -> None:
+async def test_a_folder_of_someone_else_s_is_left_alone(own: Installation) -> None:
     own.data.mkdir()
     (own.data / "thesis.odt").write_text("years of work")
     said = await own.run("services")
@@ -110,7 +110,7 @@ async def test_a_folder_of_someone_else_s_is_left_alone(own: House) -> None:
     assert [path.name for path in own.data.iterdir()] == ["thesis.odt"]
 
 
-async def test_a_wrong_setting_is_one_line_before_anything_starts(own: House) -> None:
+async def test_a_wrong_setting_is_one_line_before_anything_starts(own: Installation) -> None:
     own.by_command = True
     said = await own.run("services", SUMA_PORT="http")
     assert said.code == 2
@@ -119,7 +119,7 @@ async def test_a_wrong_setting_is_one_line_before_anything_starts(own: House) ->
     assert not own.data.exists()
 
 
-async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: House) -> None:
+async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: Installation) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         own.extra = {"SUMA_MEMORY_PORT": str(other.getsockname()[1])}
         await own.start()
@@ -128,7 +128,7 @@ async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: House) -> Non
 
 
 @pytest.mark.requirement("A28a")
-async def test_every_port_refuses_a_foreign_host_and_origin(own: House) -> None:
+async def test_every_port_refuses_a_foreign_host_and_origin(own: Installation) -> None:
     own.extra = {"SUMA_MEMORY_PORT": (port := str(free_port()))}
     await own.start()
     for url in (own.url, f"http://127.0.0.1:{port}"):
@@ -140,28 +140,28 @@ async def test_every_port_refuses_a_foreign_host_and_origin(own: House) -> None:
             assert (await http.get("/metrics")).status_code == 200
 
 
-async def test_single_service_uses_a_live_platforms_servers(live: House) -> None:
-    alone = House(live.data, live.folder, by_command=True)
+async def test_single_service_uses_a_live_platforms_servers(live: Installation) -> None:
+    alone = Installation(live.data, live.folder, by_command=True)
     await alone.start("committee_worker")
     assert (await alone.end(signal.SIGTERM)) == 0
     async with live.api() as api:
         await readiness(api)
 
 
-async def test_one_service_alone_without_any_platform_says_what_is_missing(own: House) -> None:
+async def test_one_service_alone_without_any_platform_says_what_is_missing(own: Installation) -> None:
     said = await own.run("services", "committee_worker")
     assert said.code == 2
     assert "no data directory exists" in said.err
 
 
-async def test_an_unknown_service_is_answered_with_the_known_ones(own: House) -> None:
+async def test_an_unknown_service_is_answered_with_the_known_ones(own: Installation) -> None:
     own.by_command = True
     said = await own.run("services", "gatway")
     assert said.code == 2
     assert "committee_worker" in said.err
 
 
-async def test_data_directory_and_key_are_private(live: House) -> None:
+async def test_data_directory_and_key_are_private(live: Installation) -> None:
     assert live.data.stat().st_mode & 0o777 == 0o700
     assert live.directory.key_file.stat().st_mode & 0o777 == 0o600
     assert datadir.existing(live.data).key() == live.directory.key()

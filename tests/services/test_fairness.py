@@ -42,7 +42,7 @@ async def test_turn_behind_hundreds_of_another_tenant_ends_before_them(home: Dsn
         await backlog.until_at_work(HOG, EACH)
         await backlog.guest()
         assert (await backlog.ended(HOG), await backlog.ended(GUEST)) == (0, 2)
-        slow.go_on.set()
+        slow.released.set()
         await backlog.until_ended(HOG, MANY, seconds=300)
 
 
@@ -54,5 +54,5 @@ async def test_turn_behind_one_sessions_hundreds_of_messages_ends_first(home: Ds
         # The first is at its tool; what the mailbox did not take was refused.
         refused = await backlog.ended(HOG)
         assert refused <= MANY - 101
-        slow.go_on.set()
+        slow.released.set()
         await backlog.until_ended(HOG, MANY, seconds=300)

@@ -38,7 +38,7 @@ class Child:
         """Stop it (SIGSTOP), as a stalled machine would."""
         self._signal(signal.SIGSTOP)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         self._signal(signal.SIGCONT)
 
     def kill(self) -> None:

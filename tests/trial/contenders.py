@@ -20,7 +20,7 @@ from tests.infrastructure import TEMPLATE, create_database, fresh_database
 from tests.support import platform
 from tests.trial import world
 
-HARNESS, DESK = "harness", "desk"
+HARNESS, DRIVER = "harness", "driver"
 """The names of database sessions that stay: our own, and those of who takes the turns."""
 
 OURS = ("idempotent", "reconcilable", "compensable", "at_most_once")
@@ -60,7 +60,7 @@ class Stage:
     """Selects the turns whose intent is recorded and whose outcome is not."""
     executor: Callable[[str, str, Sequence[str]], list[Any]]
     """(socket, this executor's name, those known to be dead)"""
-    desk: Callable[[str], list[Any]] | None = None
+    driver: Callable[[str], list[Any]] | None = None
     """(socket) where another process takes the turns and tells how they ended."""
 
     async def databases(self) -> list[str]:
@@ -137,10 +137,10 @@ async def _suma(server: Postgres, folder: Path) -> AsyncIterator[Stage]:
         def executor(socket: str, name: str, dead: Sequence[str]) -> list[Any]:
             return ["executor", socket, name, named_all(name), named(elsewhere, name), str(data), list(dead)]
 
-        def desk(socket: str) -> list[Any]:
-            return ["desk", socket, named_all(DESK), named(elsewhere, DESK), str(data)]
+        def driver(socket: str) -> list[Any]:
+            return ["driver", socket, named_all(DRIVER), named(elsewhere, DRIVER), str(data)]
 
-        yield Stage(eye, outside, SUMA_OPEN, executor, desk)
+        yield Stage(eye, outside, SUMA_OPEN, executor, driver)
 
 
 def _peer_of(name: str, module: str, query: str) -> Contender:

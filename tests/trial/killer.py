@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from libs.leases.ports import DEATHS_MOST
-from tests.trial.contenders import DESK, HARNESS, Contender, Stage
+from tests.trial.contenders import DRIVER, HARNESS, Contender, Stage
 from tests.trial.count import Found, State
 from tests.trial.processes import START_SECONDS, Broken, Executor, Stem, ended, lines
 from tests.trial.schedule import Doom, Turn, Window
@@ -174,8 +174,8 @@ class Killer:
 
     async def run(self, tell: Tell) -> None:
         """Until every turn has ended, or nothing has moved for long: what is open then is lost."""
-        if self._stage.desk is not None:
-            await self._stem.spawn(self._stage.desk(self._socket))
+        if self._stage.driver is not None:
+            await self._stem.spawn(self._stage.driver(self._socket))
         self._background(self._start())
         while self._tasks or len(self.ended) < len(self._turns):
             tell(f"{len(self.ended)} of {len(self._turns)} turns, {self.kills} kills, {len(self.hits)} turns hit")
@@ -197,7 +197,7 @@ class Killer:
         executor: Executor | None = None
         async for line in lines(reader):
             heard = json.loads(line)
-            if heard.get("role") == DESK:
+            if heard.get("role") == DRIVER:
                 self._desk = writer
                 self._hand()
             elif "role" in heard:
@@ -235,7 +235,7 @@ class Killer:
         While no kill may be aimed, no other turn begins: it would go through unmet. Only turns of one process may be
         lost, and nothing waits for those.
         """
-        if self._stage.desk is not None and self._weary():
+        if self._stage.driver is not None and self._weary():
             return
         while self._counter and self._to_come and len(self._open.keys() - self._frozen.keys()) < self._at_once:
             turn = self._to_come.pop()
@@ -249,7 +249,7 @@ class Killer:
     @property
     def _counter(self) -> asyncio.StreamWriter | None:
         """Who takes turns now."""
-        if self._stage.desk is not None:
+        if self._stage.driver is not None:
             return self._desk
         return self._executor.writer if self._executor is not None and self._started.is_set() else None
 
@@ -324,7 +324,7 @@ class Killer:
             while not await self._begins():
                 if ended(pid):
                     raise Broken("a process ended before it began")
-        if self._stage.desk is None:
+        if self._stage.driver is None:
             # Its client sends again what has not ended.
             for turn in self._open.values():
                 self._give(turn)
@@ -342,7 +342,7 @@ class Killer:
         await self._stem.reap(executor.pid)
         # One that was started in its place has sessions too, which stay.
         others = {*self._asleep, *filter(None, [self._executor])} - {executor}
-        spared = [HARNESS, DESK, *(other.name for other in others)]
+        spared = [HARNESS, DRIVER, *(other.name for other in others)]
         while await self._stage.eye.fetchval(SESSIONS, await self._stage.databases(), spared):
             await asyncio.sleep(0.001)
         self._dead.append(executor.name)

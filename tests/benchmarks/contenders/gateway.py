@@ -11,7 +11,7 @@ from libs.cache import LocalWindows
 from libs.database import Dsns
 from libs.telemetry import logs
 from services import http_server
-from tests.services.gateway.house import house
+from tests.services.gateway.running import running_gateway
 
 UNLIMITED = {f"requests_per_minute{of}": 10**6 for of in ("", "_each", "_route")}
 
@@ -25,7 +25,9 @@ def serve(where: Dsns, owner: str, port: int) -> None:
 
 async def _serve(where: Dsns, owner: str, port: int) -> None:
     async with AsyncExitStack() as stack:
-        home = await stack.enter_async_context(house(where, owner, settings=UNLIMITED, windows=LocalWindows()))
+        home = await stack.enter_async_context(
+            running_gateway(where, owner, settings=UNLIMITED, windows=LocalWindows())
+        )
         door = stack.enter_context(closing(http_server.bind("127.0.0.1", port, variable="SUMA_PORT")))
         await stack.enter_async_context(http_server.serving(home.app, door))
         await home.running.failed

@@ -44,7 +44,7 @@ async def test_events_arrive_once_while_members_join_stall_and_die(cluster: Clus
     for number in range(3, ROUNDS):
         await say_a_round(cluster, number)
     await cluster.until_heard(len(KEYS) * ROUNDS)
-    second.go_on()
+    second.resume()
     await say_a_round(cluster, ROUNDS)
     await all_is_heard_once_and_in_order(cluster, ROUNDS + 1)
     del first

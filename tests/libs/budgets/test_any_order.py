@@ -73,20 +73,20 @@ def accounts(payer: Payer) -> list[tuple[str, str]]:
 @given(order=st.lists(steps, max_size=25))
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 async def test_the_accounts_say_what_a_model_says_after_any_calls(bank: Bank, order: list[Step]) -> None:
-    book, desk = Book(f"tenant {next(tenants)}"), bank.one(**LIMITS)
+    book, budgets = Book(f"tenant {next(tenants)}"), bank.one(**LIMITS)
     for verb, number, amount in order:
         if verb == "reserve":
             payer = book.payer(number)
-            got = await tried(desk, payer, amount)
+            got = await tried(budgets, payer, amount)
             assert (got.code if isinstance(got, OverBudget) else None) == book.refusal(payer, amount)
             book.under_way += [got] if isinstance(got, Reservation) else []
         elif verb == "settle again" and book.over:
-            assert not await desk.settle(book.over[number % len(book.over)], amount)
+            assert not await budgets.settle(book.over[number % len(book.over)], amount)
         elif verb == "lose" and book.under_way:
             book.lost.append(book.under_way.pop(number % len(book.under_way)))
         elif verb in ("settle", "cancel") and book.under_way:
             used = amount if verb == "settle" else NOTHING
-            assert await desk.settle(book.settle(number, used), used)
+            assert await budgets.settle(book.settle(number, used), used)
         await agrees(bank, book)
 
 

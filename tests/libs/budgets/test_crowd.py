@@ -55,10 +55,10 @@ def payers(random: Random) -> list[Payer]:
 @pytest.mark.requirement("A17c")
 @pytest.mark.parametrize("account", ["turn", "session", "tenant"])
 async def test_exactly_as_many_of_a_thousand_callers_pass_as_fit(bank: Bank, account: str) -> None:
-    desks = [bank.desk(**{account: Amount(LIMIT, 10**12)}) for _ in range(PROCESSES)]
+    processes = [bank.budgets(**{account: Amount(LIMIT, 10**12)}) for _ in range(PROCESSES)]
     payer = Payer("ada", "s1", "t1")
     async with watched(bank) as watch:
-        asked = (tried(desks[n % PROCESSES], payer, Amount(7)) for n in range(CALLERS))
+        asked = (tried(processes[n % PROCESSES], payer, Amount(7)) for n in range(CALLERS))
         got = [each for each in await asyncio.gather(*asked) if isinstance(each, Reservation)]
     assert len(got) == LIMIT // 7
     assert await bank.held(account) == (0, LIMIT // 7 * 7)
@@ -69,13 +69,13 @@ async def test_exactly_as_many_of_a_thousand_callers_pass_as_fit(bank: Bank, acc
 async def test_thousand_callers_release_unused_amounts_and_never_overspend(
     bank: Bank,
 ) -> None:
-    desks = [bank.desk(tenant=Amount(LIMIT, 10**12)) for _ in range(PROCESSES)]
+    processes = [bank.budgets(tenant=Amount(LIMIT, 10**12)) for _ in range(PROCESSES)]
     random = Random(17)
     used = [random.randint(1, 9) for _ in range(CALLERS)]
     async with watched(bank) as watch:
-        calls = (paid(desks[n % PROCESSES], payer, used[n]) for n, payer in enumerate(payers(random)))
+        calls = (paid(processes[n % PROCESSES], payer, used[n]) for n, payer in enumerate(payers(random)))
         spent = await asyncio.gather(*calls)
-        while last := await paid(desks[0], Payer("ada", "s", "t"), 1):
+        while last := await paid(processes[0], Payer("ada", "s", "t"), 1):
             spent.append(last)
     assert await bank.held("tenant") == (sum(spent), 0)
     assert sum(spent) == LIMIT - 8, "one more, and the next call that might use 9 would not fit"
@@ -83,22 +83,22 @@ async def test_thousand_callers_release_unused_amounts_and_never_overspend(
     assert await bank.eye.fetchval("select count(*) from budgets.reservations") == 0
 
 
-async def paid(desk: PostgresBudgets, payer: Payer, used: int) -> int:
+async def paid(budgets: PostgresBudgets, payer: Payer, used: int) -> int:
     """Return the amount spent by a caller that reserves 9 and uses less; zero if there is no room."""
-    kept = await tried(desk, payer, Amount(9))
+    kept = await tried(budgets, payer, Amount(9))
     if not isinstance(kept, Reservation):
         return 0
-    await desk.settle(kept, Amount(used))
+    await budgets.settle(kept, Amount(used))
     return used
 
 
 @pytest.mark.requirement("A17c")
 async def test_callers_of_many_turns_and_sessions_never_deadlock(bank: Bank) -> None:
-    desks = [bank.desk() for _ in range(PROCESSES)]
+    processes = [bank.budgets() for _ in range(PROCESSES)]
 
-    async def call(desk: PostgresBudgets, payer: Payer) -> None:
-        await desk.settle(await desk.reserve(payer, Amount(3, 5), about="toy"), Amount(2, 4))
+    async def call(budgets: PostgresBudgets, payer: Payer) -> None:
+        await budgets.settle(await budgets.reserve(payer, Amount(3, 5), about="toy"), Amount(2, 4))
 
     crowd = payers(Random(5))
-    await asyncio.gather(*(call(desks[n % PROCESSES], payer) for n, payer in enumerate(crowd)))
+    await asyncio.gather(*(call(processes[n % PROCESSES], payer) for n, payer in enumerate(crowd)))
     assert [await bank.held(kind) for kind in ("turn", "session", "tenant")] == [(2 * CALLERS, 0)] * 3

@@ -62,7 +62,7 @@ class Log:
         return {}
 
 
-class Desk:
+class Consumer:
     """A consumer that records what it takes, and finishes on request."""
 
     def __init__(self) -> None:
@@ -84,9 +84,9 @@ class Desk:
 
 class Running:
     def __init__(self, *, dense: bool = True) -> None:
-        self.log, self.desk = Log(dense=dense), Desk()
+        self.log, self.consumer = Log(dense=dense), Consumer()
         self.reader = Reader(
-            self.log, {"g": self.desk.take}, {"g": frozenset({"topic"})}, own_every=0.01, flush_every=0.01
+            self.log, {"g": self.consumer.take}, {"g": frozenset({"topic"})}, own_every=0.01, flush_every=0.01
         )
         self.finished = 0
         self._tasks: list[asyncio.Future[None]] = []
@@ -103,11 +103,11 @@ class Running:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def test_the_very_next_record_is_taken_from_the_hand() -> None:
+async def test_next_record_is_delivered_locally() -> None:
     async with Running() as running:
         running.log.may_answer.clear()
         running.reader.offer_local(records(1, 2))
-        assert running.desk.taken == [1, 2]
+        assert running.consumer.taken == [1, 2]
 
 
 @pytest.mark.requirement("A16")
@@ -115,8 +115,8 @@ async def test_local_record_beyond_a_gap_is_read_in_order() -> None:
     async with Running() as running:
         running.log.records = records(1, 2, 3)
         running.reader.offer_local(records(3))
-        await running.desk.until(3)
-        assert running.desk.taken == [1, 2, 3]
+        await running.consumer.until(3)
+        assert running.consumer.taken == [1, 2, 3]
 
 
 async def test_record_delivered_locally_during_a_read_is_taken_once() -> None:
@@ -128,15 +128,15 @@ async def test_record_delivered_locally_during_a_read_is_taken_once() -> None:
         running.reader.offer_local(records(1, 2, 3))
         running.log.records = records(1, 2, 3, 4)
         running.log.may_answer.set()
-        await running.desk.until(4)
-        assert running.desk.taken == [1, 2, 3, 4]
+        await running.consumer.until(4)
+        assert running.consumer.taken == [1, 2, 3, 4]
 
 
 @pytest.mark.requirement("A15", "A16")
 async def test_a_partition_lost_and_regained_during_a_read_skips_nothing() -> None:
     async with Running() as running:
         running.log.records = records(1, 2, 3)
-        await running.desk.until(3)
+        await running.consumer.until(3)
         running.log.may_answer.clear()
         running.log.asked.clear()
         running.log.records = records(1, 2, 3, 4)
@@ -146,16 +146,16 @@ async def test_a_partition_lost_and_regained_during_a_read_skips_nothing() -> No
         running.log.owned = {PART: 1}
         await asyncio.sleep(0.05)
         running.log.may_answer.set()
-        await running.desk.until(6)
-        assert running.desk.taken == [1, 2, 3, 2, 3, 4]
+        await running.consumer.until(6)
+        assert running.consumer.taken == [1, 2, 3, 2, 3, 4]
 
 
 async def test_what_our_relay_has_carried_is_read_without_the_bus() -> None:
     async with Running(dense=False) as running:
         running.log.may_answer.clear()
         running.reader.observe_relayed(records(7, 8), first=1, safe=6)
-        assert running.desk.taken == [1, 2]
-        for done in running.desk.dones:
+        assert running.consumer.taken == [1, 2]
+        for done in running.consumer.dones:
             done()
         await running.reader.flush()
     assert running.log.advanced == [2]
@@ -166,11 +166,11 @@ async def test_relayed_record_behind_a_foreign_one_is_read_in_order() -> None:
     async with Running(dense=False) as running:
         running.log.may_answer.clear()
         running.reader.observe_relayed(records(7, 8), first=2, safe=6)
-        assert running.desk.taken == []
+        assert running.consumer.taken == []
         running.log.records = records(1, 2, 3)
         running.log.may_answer.set()
-        await running.desk.until(3)
-        assert running.desk.taken == [1, 2, 3]
+        await running.consumer.until(3)
+        assert running.consumer.taken == [1, 2, 3]
 
 
 async def test_record_relayed_during_a_read_is_taken_once() -> None:
@@ -181,8 +181,8 @@ async def test_record_relayed_during_a_read_is_taken_once() -> None:
         await running.log.asked.wait()
         running.reader.observe_relayed(records(7, 8), first=1, safe=6)
         running.log.may_answer.set()
-        await running.desk.until(3)
-        assert running.desk.taken == [1, 2, 3]
+        await running.consumer.until(3)
+        assert running.consumer.taken == [1, 2, 3]
 
 
 async def test_relayed_records_respect_the_limit_of_reads() -> None:
@@ -195,29 +195,29 @@ async def test_relayed_records_respect_the_limit_of_reads() -> None:
         running.log.records = every
         running.log.may_answer.set()
         for n in range(1000):
-            await running.desk.until(n + 1)
-            running.desk.dones[n]()
-    assert running.desk.taken == list(range(1, 1001))
+            await running.consumer.until(n + 1)
+            running.consumer.dones[n]()
+    assert running.consumer.taken == list(range(1, 1001))
 
 
 async def test_running_records_are_limited_and_the_rest_follow() -> None:
     async with Running() as running:
         running.log.records = records(*range(1, EACH_MOST + 11))
-        await running.desk.until(EACH_MOST)
+        await running.consumer.until(EACH_MOST)
         await asyncio.sleep(0.05)
-        assert len(running.desk.taken) == EACH_MOST
-        for done in list(running.desk.dones):
+        assert len(running.consumer.taken) == EACH_MOST
+        for done in list(running.consumer.dones):
             done()
-        await running.desk.until(EACH_MOST + 10)
-        assert running.desk.taken == list(range(1, EACH_MOST + 11))
+        await running.consumer.until(EACH_MOST + 10)
+        assert running.consumer.taken == list(range(1, EACH_MOST + 11))
 
 
 async def test_record_behind_another_tenants_thousand_starts_before_they_end() -> None:
     async with Running() as running:
         running.log.records = [*records(*range(1, 1001)), *records(1001, tenant="other")]
-        await running.desk.until(EACH_MOST + 1)
-        assert running.desk.taken[-1] == 1001
-        running.desk.dones[-1]()
+        await running.consumer.until(EACH_MOST + 1)
+        assert running.consumer.taken[-1] == 1001
+        running.consumer.dones[-1]()
         await running.reader.flush()
     assert running.log.advanced == [], "what is read ahead is not done"
 
@@ -225,9 +225,9 @@ async def test_record_behind_another_tenants_thousand_starts_before_they_end() -
 async def test_many_tenants_share_what_is_in_hand() -> None:
     async with Running() as running:
         running.log.records = [record for n in range(1, 601) for record in records(n, tenant=f"t{n % 3}")]
-        await running.desk.until(IN_HAND_MOST)
+        await running.consumer.until(IN_HAND_MOST)
         await asyncio.sleep(0.05)
-        assert len(running.desk.taken) == IN_HAND_MOST
+        assert len(running.consumer.taken) == IN_HAND_MOST
 
 
 async def test_read_ahead_is_limited_and_continues_as_records_finish() -> None:
@@ -235,22 +235,22 @@ async def test_read_ahead_is_limited_and_continues_as_records_finish() -> None:
     async with Running() as running:
         every = [replace(record, data=b"x" * large) for record in records(*range(1, 1001))]
         running.log.records = every
-        await running.desk.until(EACH_MOST)
+        await running.consumer.until(EACH_MOST)
         await asyncio.sleep(0.05)
         assert running.reader.ahead_bytes <= reader.AHEAD_MOST_BYTES + large + reader.RECORD_BYTES
-        while len(running.desk.dones) < len(every):
-            for done in running.desk.dones[running.finished :]:
+        while len(running.consumer.dones) < len(every):
+            for done in running.consumer.dones[running.finished :]:
                 done()
                 running.finished += 1
             await asyncio.sleep(0)
-        assert running.desk.taken == list(range(1, 1001))
+        assert running.consumer.taken == list(range(1, 1001))
 
 
 async def test_records_that_nobody_listens_to_are_done_by_the_thousand() -> None:
     async with Running() as running:
-        running.desk.deaf = True
+        running.consumer.deaf = True
         running.log.records = records(*range(1, 5001))
-        await running.desk.until(5000)
+        await running.consumer.until(5000)
         await running.reader.flush()
     assert running.log.advanced[-1] == 5000
 
@@ -258,10 +258,10 @@ async def test_records_that_nobody_listens_to_are_done_by_the_thousand() -> None
 async def test_the_mark_waits_for_the_slowest_of_what_came_before() -> None:
     async with Running() as running:
         running.reader.offer_local(records(1, 2, 3))
-        running.desk.dones[2]()
-        running.desk.dones[0]()
+        running.consumer.dones[2]()
+        running.consumer.dones[0]()
         await running.reader.flush()
-        running.desk.dones[1]()
+        running.consumer.dones[1]()
         await running.reader.flush()
     assert running.log.advanced == [1, 3]
 
@@ -270,4 +270,4 @@ async def test_a_resting_reader_takes_nothing_more() -> None:
     async with Running() as running:
         running.reader.stop_taking()
         running.reader.offer_local(records(1))
-    assert running.desk.taken == []
+    assert running.consumer.taken == []

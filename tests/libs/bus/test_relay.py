@@ -36,7 +36,7 @@ class Broken(Exception):
 
 
 @dataclass
-class Shelf:
+class FakeOutlet:
     """An outlet that stores, refuses or delays events, by partition."""
 
     kept: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -84,17 +84,17 @@ class Yard:
     """A log, and relays that send it to one outlet."""
 
     platform: Platform
-    shelf: Shelf = field(default_factory=Shelf)
+    outlet: FakeOutlet = field(default_factory=FakeOutlet)
     told: list[tuple[list[str], int]] = field(default_factory=list)
 
     def carried(self, records: Sequence[Record], *, first: int, safe: int) -> None:
         self.told.append(([record.event_id for record in records], first))
 
     @asynccontextmanager
-    async def relay(self, shelf: Shelf | None = None) -> AsyncIterator[Relay]:
+    async def relay(self, outlet: FakeOutlet | None = None) -> AsyncIterator[Relay]:
         """Run a relay that owns every partition regardless of other members, without a service."""
         log = Greedy(PostgresBus(self.platform.database, ids.new(), scan=infrastructure.SCAN_SECONDS))
-        route, groups = Route(log, shelf or self.shelf), MEMORY_EVENTS.consumers
+        route, groups = Route(log, outlet or self.outlet), MEMORY_EVENTS.consumers
         relay = Relay(route, nowhere, groups=groups, carried=self.carried, own_every=0.05, flush_every=0.02)
         tasks = [asyncio.ensure_future(part()) for part in relay.parts().values()]
         await relay.reader.ready.wait()
@@ -153,76 +153,76 @@ def elsewhere(key: str) -> str:
 async def test_records_committed_without_a_relay_are_sent_in_order(yard: Yard) -> None:
     said = [id for number in range(5) for id in await yard.say(str(number))]
     async with yard.relay():
-        await yard.shelf.until(5)
+        await yard.outlet.until(5)
         await yard.caught_up()
-    assert yard.shelf.kept[part_of("k")] == said
+    assert yard.outlet.kept[part_of("k")] == said
 
 
 @pytest.mark.requirement("A11")
 async def test_nothing_overtakes_what_could_not_be_sent(yard: Yard) -> None:
-    yard.shelf.refusing = {part_of("k")}
+    yard.outlet.refusing = {part_of("k")}
     async with yard.relay():
         said = await yard.say("1")
-        await yard.shelf.until_asked()
+        await yard.outlet.until_asked()
         said += await yard.say("2", "3")
         assert (await yard.behind())[RELAY, TOPIC] == 3
-        yard.shelf.refusing = set()
-        await yard.shelf.until(3)
+        yard.outlet.refusing = set()
+        await yard.outlet.until(3)
         await yard.caught_up()
-    assert yard.shelf.kept[part_of("k")] == said
+    assert yard.outlet.kept[part_of("k")] == said
 
 
 async def test_a_partition_that_is_stuck_holds_no_other_up(yard: Yard) -> None:
-    yard.shelf.holding = {part_of("k"): asyncio.Event()}
+    yard.outlet.holding = {part_of("k"): asyncio.Event()}
     async with yard.relay():
         await yard.say("stuck")
         said = await yard.say("1", "2", key=elsewhere("k"))
-        await yard.shelf.until(2)
-        assert yard.shelf.kept == {part_of(elsewhere("k")): said}
+        await yard.outlet.until(2)
+        assert yard.outlet.kept == {part_of(elsewhere("k")): said}
 
 
 async def test_an_offset_moves_only_once_the_outlet_has_the_event(yard: Yard) -> None:
-    yard.shelf.holding = {part_of("k"): asyncio.Event()}
+    yard.outlet.holding = {part_of("k"): asyncio.Event()}
     async with yard.relay() as relay:
         await yard.say("held")
         await yard.say("1", key=elsewhere("k"))
-        await yard.shelf.until(1)
+        await yard.outlet.until(1)
         await relay.reader.flush()
         assert (await yard.behind())[RELAY, TOPIC] == 1
 
 
 @pytest.mark.requirement("A11", "A18")
 async def test_a_relay_that_wakes_after_another_took_over_only_repeats(yard: Yard) -> None:
-    asleep = Shelf(yard.shelf.kept, holding={part_of("k"): asyncio.Event()})
+    asleep = FakeOutlet(yard.outlet.kept, holding={part_of("k"): asyncio.Event()})
     async with yard.relay(asleep):
         said = await yard.say("1", "2")
         await asleep.until_asked()
         async with yard.relay():
             said += await yard.say("3")
-            await yard.shelf.until(3)
+            await yard.outlet.until(3)
             asleep.holding.pop(part_of("k")).set()
-            await yard.shelf.until(5)
-    kept = yard.shelf.kept[part_of("k")]
+            await yard.outlet.until(5)
+    kept = yard.outlet.kept[part_of("k")]
     assert kept[:5] == [*said, *said[:2]]
     assert set(kept) == set(said)
 
 
 async def test_a_late_outlet_is_a_problem_until_it_answers(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
-    yard.shelf.holding = {part_of("k"): asyncio.Event()}
+    yard.outlet.holding = {part_of("k"): asyncio.Event()}
     async with yard.relay() as relay:
         assert relay.problem is None
         monkeypatch.setattr(relaying, "PATIENCE_SECONDS", -1.0)
         await yard.say("1")
-        await yard.shelf.until_asked()
+        await yard.outlet.until_asked()
         assert relay.problem is not None
-        yard.shelf.holding.pop(part_of("k")).set()
+        yard.outlet.holding.pop(part_of("k")).set()
         await yard.caught_up()
         assert relay.problem is None
 
 
 async def test_the_crash_of_an_outlet_ends_the_process(yard: Yard) -> None:
-    yard.shelf.broken = True
-    platform = replace(yard.platform, route=Route(yard.platform.bus, yard.shelf))
+    yard.outlet.broken = True
+    platform = replace(yard.platform, route=Route(yard.platform.bus, yard.outlet))
     async with host(platform, [], pace=infrastructure.PACE) as running:
         await yard.say("1")
         with pytest.raises(Broken):
@@ -231,13 +231,13 @@ async def test_the_crash_of_an_outlet_ends_the_process(yard: Yard) -> None:
 
 async def test_what_the_last_changesets_said_still_goes_out(yard: Yard) -> None:
     async with yard.relay() as relay:
-        yard.shelf.holding = {part_of("k"): asyncio.Event()}
+        yard.outlet.holding = {part_of("k"): asyncio.Event()}
         said = await yard.say("1", "2")
         finishing = asyncio.ensure_future(relay.finish())
         await asyncio.sleep(0)
-        yard.shelf.holding.pop(part_of("k")).set()
+        yard.outlet.holding.pop(part_of("k")).set()
         await finishing
-    assert yard.shelf.kept[part_of("k")] == said
+    assert yard.outlet.kept[part_of("k")] == said
     assert (await yard.behind())[RELAY, TOPIC] == 0
 
 
@@ -247,7 +247,7 @@ async def test_each_send_carries_the_position_sent_before(yard: Yard) -> None:
         await yard.caught_up()
         await yard.say("3")
         await yard.caught_up()
-    assert yard.shelf.safe == 2
+    assert yard.outlet.safe == 2
 
 
 async def test_where_they_stand_is_told_once_they_do(yard: Yard) -> None:
@@ -260,7 +260,7 @@ async def test_where_they_stand_is_told_once_they_do(yard: Yard) -> None:
 
 
 async def test_of_what_stands_who_knows_where_nothing_is_told(yard: Yard) -> None:
-    yard.shelf.telling = False
+    yard.outlet.telling = False
     async with yard.relay():
         await yard.say("1", "2")
         await yard.caught_up()
@@ -279,54 +279,54 @@ async def test_locally_running_records_are_sent_with_later_ones(yard: Yard) -> N
         said = await yard.say_here(relay, "1", "2")
         said += await yard.say_here(relay, "3")
         await relay.finish()
-    assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 1)
+    assert (yard.outlet.kept[part_of("k")], yard.outlet.sends) == (said, 1)
 
 
 async def test_records_in_flight_are_not_sent_again_with_later_ones(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relaying, "LINGER_SECONDS", 0.0)
-    yard.shelf.holding[part_of("k")] = asyncio.Event()
+    yard.outlet.holding[part_of("k")] = asyncio.Event()
     async with yard.relay() as relay:
         said = await yard.say("1")
-        await yard.shelf.until_asked()
+        await yard.outlet.until_asked()
         await yard.say_here(relay, "2", key=elsewhere("k"))
-        await yard.shelf.until(1)
-        yard.shelf.holding.pop(part_of("k")).set()
-        await yard.shelf.until(2)
+        await yard.outlet.until(1)
+        yard.outlet.holding.pop(part_of("k")).set()
+        await yard.outlet.until(2)
         said += await yard.say_here(relay, "3")
-        await yard.shelf.until(3)
-    assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 3)
+        await yard.outlet.until(3)
+    assert (yard.outlet.kept[part_of("k")], yard.outlet.sends) == (said, 3)
 
 
 @pytest.mark.usefixtures("lingering")
 async def test_what_comes_during_a_send_lingers_as_well(yard: Yard) -> None:
-    yard.shelf.holding[part_of("k")] = asyncio.Event()
+    yard.outlet.holding[part_of("k")] = asyncio.Event()
     async with yard.relay() as relay:
         said = await yard.say("1")
-        await yard.shelf.until_asked()
+        await yard.outlet.until_asked()
         said += await yard.say_here(relay, "2", "3")
-        yard.shelf.holding.pop(part_of("k")).set()
-        await yard.shelf.until(1)
+        yard.outlet.holding.pop(part_of("k")).set()
+        await yard.outlet.until(1)
         said += await yard.say_here(relay, "4")
         await relay.finish()
-    assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 2)
+    assert (yard.outlet.kept[part_of("k")], yard.outlet.sends) == (said, 2)
 
 
 @pytest.mark.usefixtures("lingering")
 async def test_awaited_records_do_not_linger_behind_a_send(yard: Yard) -> None:
-    yard.shelf.holding[part_of("k")] = asyncio.Event()
+    yard.outlet.holding[part_of("k")] = asyncio.Event()
     async with yard.relay() as relay:
         said = await yard.say_here(relay, "1")
         yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
         said += await yard.say("2")
-        await yard.shelf.until_asked()
+        await yard.outlet.until_asked()
         said += await yard.say_here(relay, "3")
         yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
         said += await yard.say("4")
-        yard.shelf.holding.pop(part_of("k")).set()
-        await yard.shelf.until(4)
-    assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 2)
+        yard.outlet.holding.pop(part_of("k")).set()
+        await yard.outlet.until(4)
+    assert (yard.outlet.kept[part_of("k")], yard.outlet.sends) == (said, 2)
 
 
 @pytest.mark.usefixtures("lingering")
@@ -335,5 +335,5 @@ async def test_awaited_record_is_sent_at_once_after_lingering_ones(yard: Yard) -
         said = await yard.say_here(relay, "1")
         yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
         said += await yard.say("2")
-        await yard.shelf.until(2)
-    assert yard.shelf.kept[part_of("k")] == said
+        await yard.outlet.until(2)
+    assert yard.outlet.kept[part_of("k")] == said

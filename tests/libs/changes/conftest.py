@@ -26,7 +26,7 @@ def request(tenant: str = "t1", *, id: str | None = None, key: str | None = None
 
 
 @dataclass
-class Bench:
+class ObservedPlatform:
     """A platform, and a connection that sees all rows of its tables."""
 
     platform: Platform
@@ -61,11 +61,11 @@ select coalesce(bool_and(counted = last), true) from (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def bench(server: Postgres, echo_template: str) -> AsyncIterator[Bench]:
+async def observed(server: Postgres, echo_template: str) -> AsyncIterator[ObservedPlatform]:
     async with (
         infrastructure.fresh_database(server, echo_template) as where,
         infrastructure.platform(where) as platform,
     ):
         eye = await asyncpg.connect(where.owner.replace("suma_owner", "postgres"))
-        yield Bench(platform, eye)
+        yield ObservedPlatform(platform, eye)
         await eye.close()

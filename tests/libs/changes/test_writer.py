@@ -18,7 +18,7 @@ from libs.clock import SystemClock
 from libs.database import Database, DatabaseDown, Dsns
 from libs.events import FeedbackGiven, MessageReceived
 from libs.leases.ports import Lease, NewLease
-from tests.libs.changes.conftest import Bench, Outcome, request
+from tests.libs.changes.conftest import ObservedPlatform, Outcome, request
 from tests.support.examples import examples
 
 
@@ -38,53 +38,53 @@ def verdict(outcome: Outcome) -> object:
     return outcome.verdict if isinstance(outcome, Applied) else type(outcome)
 
 
-async def healthy(bench: Bench) -> Changeset:
+async def healthy(observed: ObservedPlatform) -> Changeset:
     return said(started(ids.new()))
 
 
-async def duplicate(bench: Bench) -> Changeset:
+async def duplicate(observed: ObservedPlatform) -> Changeset:
     first = said(started(ids.new()))
-    await bench.together(first)
+    await observed.together(first)
     return first
 
 
-async def stale_token(bench: Bench) -> Changeset:
+async def stale_token(observed: ObservedPlatform) -> Changeset:
     lease = ids.new()
-    await bench.together(request().start(NewLease(lease, "tool", {}, delay=0)))
-    await bench.eye.execute("update bus.leases set token = 2 where id = $1", lease)
+    await observed.together(request().start(NewLease(lease, "tool", {}, delay=0)))
+    await observed.eye.execute("update bus.leases set token = 2 where id = $1", lease)
     held = Lease(lease, "gateway", "tool", "t1", f"t1:{lease}", token=1, attempts=1, input={})
     return said(Changeset(Cause.of_lease(held)))
 
 
-async def conflict(bench: Bench) -> Changeset:
+async def conflict(observed: ObservedPlatform) -> Changeset:
     turn = ids.new()
-    await bench.together(started(turn))
+    await observed.together(started(turn))
     return said(moved(turn, seen="acting"))
 
 
-async def anothers_row(bench: Bench) -> Changeset:
+async def anothers_row(observed: ObservedPlatform) -> Changeset:
     turn = ids.new()
-    await bench.together(started(turn, tenant="t2"))
+    await observed.together(started(turn, tenant="t2"))
     return said(moved(turn, seen="thinking", tenant="t1"))
 
 
-async def poison(bench: Bench) -> Changeset:
+async def poison(observed: ObservedPlatform) -> Changeset:
     return said(request()).change("echo", "turn.start", turn_id="x", session_id="s", text="no\x00no")
 
 
-async def unwritable(bench: Bench) -> Changeset:
+async def unwritable(observed: ObservedPlatform) -> Changeset:
     return said(request()).change("echo", "turn.start", turn_id="x", session_id="s", text=object())
 
 
-async def unknown_kind(bench: Bench) -> Changeset:
+async def unknown_kind(observed: ObservedPlatform) -> Changeset:
     return said(request()).change("echo", "turn.vanish", turn_id="x")
 
 
-async def unknown_schema(bench: Bench) -> Changeset:
+async def unknown_schema(observed: ObservedPlatform) -> Changeset:
     return said(request()).change("nowhere", "turn.start", turn_id="x")
 
 
-EXPECTED: dict[Callable[[Bench], Awaitable[Changeset]], object] = {
+EXPECTED: dict[Callable[[ObservedPlatform], Awaitable[Changeset]], object] = {
     healthy: "fresh",
     duplicate: "seen",
     stale_token: "lost",
@@ -101,61 +101,63 @@ EXPECTED: dict[Callable[[Bench], Awaitable[Changeset]], object] = {
 @given(case=st.lists(st.sampled_from(list(EXPECTED)), min_size=1, max_size=12))
 @settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 async def test_each_changeset_of_a_batch_gets_its_own_verdict(
-    bench: Bench, case: list[Callable[[Bench], Awaitable[Changeset]]]
+    observed: ObservedPlatform, case: list[Callable[[ObservedPlatform], Awaitable[Changeset]]]
 ) -> None:
-    batch = [await make(bench) for make in case]
-    before = await bench.eye.fetchval("select count(*) from bus.log")
-    outcomes = await bench.together(*batch)
+    batch = [await make(observed) for make in case]
+    before = await observed.eye.fetchval("select count(*) from bus.log")
+    outcomes = await observed.together(*batch)
     assert [verdict(o) for o in outcomes] == [EXPECTED[make] for make in case]
-    after = await bench.eye.fetchval("select count(*) from bus.log")
+    after = await observed.eye.fetchval("select count(*) from bus.log")
     assert after - before == case.count(healthy)
-    assert await bench.positions_are_dense()
+    assert await observed.positions_are_dense()
 
 
 @pytest.mark.requirement("A12")
-async def test_one_input_twice_in_one_batch_is_applied_once(bench: Bench) -> None:
+async def test_one_input_twice_in_one_batch_is_applied_once(observed: ObservedPlatform) -> None:
     id = ids.new()
-    outcomes = await bench.together(said(request(id=id)), said(request(id=id)))
+    outcomes = await observed.together(said(request(id=id)), said(request(id=id)))
     assert sorted(str(verdict(o)) for o in outcomes) == ["fresh", "seen"]
 
 
 @pytest.mark.requirement("A12")
 @pytest.mark.parametrize("times", [1, 2, 50])
-async def test_a_changeset_sent_often_at_once_changes_the_world_once(bench: Bench, times: int) -> None:
+async def test_a_changeset_sent_often_at_once_changes_the_world_once(observed: ObservedPlatform, times: int) -> None:
     changeset = said(started(ids.new()))
-    outcomes = await bench.together(*[changeset] * times)
+    outcomes = await observed.together(*[changeset] * times)
     assert sorted(str(verdict(o)) for o in outcomes) == ["fresh", *["seen"] * (times - 1)]
 
 
-async def test_a_row_named_twice_in_a_batch_moves_once(bench: Bench) -> None:
+async def test_a_row_named_twice_in_a_batch_moves_once(observed: ObservedPlatform) -> None:
     turn = ids.new()
-    await bench.together(started(turn))
-    outcomes = await bench.together(moved(turn, seen="thinking"), moved(turn, seen="thinking"))
+    await observed.together(started(turn))
+    outcomes = await observed.together(moved(turn, seen="thinking"), moved(turn, seen="thinking"))
     assert {verdict(o) for o in outcomes} == {"fresh", Stale}
 
 
-async def test_a_row_made_twice_in_a_batch_is_made_once(bench: Bench) -> None:
+async def test_a_row_made_twice_in_a_batch_is_made_once(observed: ObservedPlatform) -> None:
     turn = ids.new()
-    outcomes = await bench.together(started(turn), started(turn))
+    outcomes = await observed.together(started(turn), started(turn))
     assert {verdict(o) for o in outcomes} == {"fresh", BadChangeset}
 
 
-async def test_a_shared_row_named_twice_in_a_batch_counts_both(bench: Bench) -> None:
+async def test_a_shared_row_named_twice_in_a_batch_counts_both(observed: ObservedPlatform) -> None:
     name = ids.new()
     spend = [request().change("echo", "tally.spend", name=name, amount=2) for _ in range(3)]
-    await bench.together(*spend)
-    assert await bench.eye.fetchval("select spent from echo.tallies where name = $1", name) == 6
+    await observed.together(*spend)
+    assert await observed.eye.fetchval("select spent from echo.tallies where name = $1", name) == 6
 
 
-async def test_a_shared_rows_bound_holds_within_a_batch(bench: Bench) -> None:
+async def test_a_shared_rows_bound_holds_within_a_batch(observed: ObservedPlatform) -> None:
     name = ids.new()
-    outcomes = await bench.together(*(request().change("echo", "tally.spend", name=name, amount=4) for _ in range(3)))
+    outcomes = await observed.together(
+        *(request().change("echo", "tally.spend", name=name, amount=4) for _ in range(3))
+    )
     assert sorted(str(verdict(o)) for o in outcomes).count("fresh") == 2
-    assert await bench.eye.fetchval("select spent from echo.tallies where name = $1", name) == 8
+    assert await observed.eye.fetchval("select spent from echo.tallies where name = $1", name) == 8
 
 
-async def test_lost_commit_answer_is_retried_and_applied_once(bench: Bench) -> None:
-    writer, turn = bench.platform.writer, ids.new()
+async def test_lost_commit_answer_is_retried_and_applied_once(observed: ObservedPlatform) -> None:
+    writer, turn = observed.platform.writer, ids.new()
     cut: list[str] = []
 
     def lose_the_answer(point: str) -> None:
@@ -165,44 +167,44 @@ async def test_lost_commit_answer_is_retried_and_applied_once(bench: Bench) -> N
 
     writer.hooks.point = lose_the_answer
     try:
-        (outcome,) = await bench.together(said(started(turn)))
+        (outcome,) = await observed.together(said(started(turn)))
     finally:
         writer.hooks.point = lambda point: None
     assert cut
     assert verdict(outcome) == "seen"
-    assert await bench.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 1
+    assert await observed.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 1
 
 
-async def test_writing_goes_on_through_a_connection_that_the_server_cut(bench: Bench) -> None:
-    await bench.together(await healthy(bench))
-    async with bench.writing():
-        await bench.platform.writer.apply(await healthy_alone())
-        await bench.eye.execute(
+async def test_writing_goes_on_through_a_connection_that_the_server_cut(observed: ObservedPlatform) -> None:
+    await observed.together(await healthy(observed))
+    async with observed.writing():
+        await observed.platform.writer.apply(await healthy_alone())
+        await observed.eye.execute(
             "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'suma_app' and datname ="
             " current_database()"
         )
-        applied = await bench.platform.writer.apply(await healthy_alone())
+        applied = await observed.platform.writer.apply(await healthy_alone())
     assert applied.verdict in {"fresh", "seen"}
-    assert bench.platform.writer.problem is None
+    assert observed.platform.writer.problem is None
 
 
 async def healthy_alone() -> Changeset:
     return said(started(ids.new()))
 
 
-async def test_changeset_abandoned_before_its_batch_is_not_written(bench: Bench) -> None:
+async def test_changeset_abandoned_before_its_batch_is_not_written(observed: ObservedPlatform) -> None:
     turn = ids.new()
-    async with bench.writing():
-        waiting = asyncio.ensure_future(bench.platform.writer.apply(started(turn)))
+    async with observed.writing():
+        waiting = asyncio.ensure_future(observed.platform.writer.apply(started(turn)))
         await asyncio.sleep(0)
         waiting.cancel()
-        await bench.platform.writer.apply(await healthy_alone())
-    assert await bench.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 0
+        await observed.platform.writer.apply(await healthy_alone())
+    assert await observed.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 0
 
 
-async def test_requests_are_sent_away_when_too_many_wait(bench: Bench) -> None:
-    writer = bench.platform.writer
-    async with bench.writing():
+async def test_requests_are_sent_away_when_too_many_wait(observed: ObservedPlatform) -> None:
+    writer = observed.platform.writer
+    async with observed.writing():
         waiting = [asyncio.ensure_future(writer.apply(request())) for _ in range(WAITING_MOST)]
         await asyncio.sleep(0)
         with pytest.raises(Overloaded):
@@ -214,7 +216,7 @@ async def test_requests_are_sent_away_when_too_many_wait(bench: Bench) -> None:
     assert writer.waiting == 0
 
 
-async def test_a_callback_that_fails_harms_nobody(bench: Bench) -> None:
+async def test_a_callback_that_fails_harms_nobody(observed: ObservedPlatform) -> None:
     told: list[dict[str, Any]] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: told.append(context))
@@ -224,7 +226,9 @@ async def test_a_callback_that_fails_harms_nobody(bench: Bench) -> None:
         raise RuntimeError
 
     try:
-        outcomes = await bench.together(request().on_commit(fail), request().on_commit(lambda: seen.append("called")))
+        outcomes = await observed.together(
+            request().on_commit(fail), request().on_commit(lambda: seen.append("called"))
+        )
     finally:
         loop.set_exception_handler(None)
     assert [verdict(o) for o in outcomes] == ["fresh", "fresh"]
@@ -248,13 +252,15 @@ async def test_a_changeset_that_does_not_wait_fails_without_a_server() -> None:
 
 
 @pytest.mark.parametrize("turn", [None, "t0"])
-async def test_every_event_has_the_headers_of_its_envelope(bench: Bench, turn: str | None) -> None:
+async def test_every_event_has_the_headers_of_its_envelope(observed: ObservedPlatform, turn: str | None) -> None:
     cause = Cause.request("gateway", id=ids.new(), tenant="t1", key="t1:s", session="s", turn=turn)
     heard = MessageReceived(message_id="m", turn_id="t", text="hi", principal="p")
     rated = FeedbackGiven(subject="s", score=1, user="u")
-    (applied,) = await bench.together(Changeset(cause).emit(heard, rated))
+    (applied,) = await observed.together(Changeset(cause).emit(heard, rated))
     assert isinstance(applied, Applied)
     for record in applied.records:
-        found = await bench.eye.fetchrow("select headers::text, key from bus.log where event_id = $1", record.event_id)
+        found = await observed.eye.fetchrow(
+            "select headers::text, key from bus.log where event_id = $1", record.event_id
+        )
         assert found is not None
         assert (orjson.loads(found["headers"]), found["key"]) == (record.headers, "t1:s")

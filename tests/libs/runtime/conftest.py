@@ -36,18 +36,20 @@ class Workshop:
     ended: list[str] = field(default_factory=list)
     """Ends of leases, in order: `id:done`, or `id:` and the error's code."""
     started: asyncio.Event = field(default_factory=asyncio.Event)
-    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
     handled: list[str] = field(default_factory=list)
     on_event: Callable[[Envelope[RememberRequested]], Awaitable[None]] | None = None
     on_end: Callable[[str], Awaitable[None]] | None = None
     on_run: Callable[[Lease], Awaitable[None]] | None = None
     report_fails: bool = False
-    stubborn: bool = False
+    never_dead_letter: bool = False
     room: int = 64
     attempts: int = 5
 
     def service(self) -> Service:
-        subscription = Subscription(RememberRequested, self._handle, self._on_dead, never_dead_letter=self.stubborn)
+        subscription = Subscription(
+            RememberRequested, self._handle, self._on_dead, never_dead_letter=self.never_dead_letter
+        )
         kind = Kind("tool", self._run, self._finish, self._fail, room=self.room, attempts=self.attempts)
         return Service(GROUP, [subscription], [kind])
 

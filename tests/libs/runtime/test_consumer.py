@@ -64,7 +64,7 @@ async def test_failing_report_stops_only_its_lane_and_readiness(workshop: Worksh
 
 
 async def test_a_stubborn_event_is_never_dead(workshop: Workshop) -> None:
-    workshop.stubborn = True
+    workshop.never_dead_letter = True
     bad_at("bad", Rejected("no"), workshop)
     async with workshop.open() as running:
         await workshop.say("bad")
@@ -74,7 +74,7 @@ async def test_a_stubborn_event_is_never_dead(workshop: Workshop) -> None:
 
 
 async def test_what_stopped_is_handled_by_the_next_start(workshop: Workshop) -> None:
-    workshop.stubborn = True
+    workshop.never_dead_letter = True
     bad_at("bad", Rejected("no"), workshop)
     async with workshop.open() as running:
         await workshop.say("bad")

@@ -63,7 +63,7 @@ async def test_work_that_outlived_two_processes_runs_alone(workshop: Workshop) -
 
 async def test_an_orderly_stop_is_no_death(workshop: Workshop) -> None:
     async def wait(held: Lease) -> None:
-        await workshop.go_on.wait()
+        await workshop.released.wait()
 
     workshop.on_run = wait
     async with workshop.open() as running:

@@ -29,7 +29,7 @@ def slow(workshop: Workshop) -> None:
 
     async def wait(_: Envelope[RememberRequested]) -> None:
         workshop.started.set()
-        await workshop.go_on.wait()
+        await workshop.released.wait()
 
     workshop.on_event = wait
 
@@ -45,7 +45,7 @@ async def test_slow_members_record_is_handled_once_after_a_takeover(workshop: Wo
         async with another(workshop) as other:
             await workshop.later(OWNED_SECONDS + 1)
             await other.until(lambda: len(other.handled) > 0)
-            workshop.go_on.set()
+            workshop.released.set()
             await other.until(lambda: len(other.handled) + len(workshop.handled) >= len(keys))
     assert sorted([*workshop.handled, *other.handled]) == sorted(keys)
 
@@ -57,7 +57,7 @@ async def test_stop_during_a_slow_handler_loses_and_repeats_nothing(workshop: Wo
         await workshop.say("one")
         await workshop.say("two")
         await workshop.started.wait()
-        asyncio.get_running_loop().call_later(0.1, workshop.go_on.set)
+        asyncio.get_running_loop().call_later(0.1, workshop.released.set)
     async with another(workshop) as other:
         await other.say("three")
         await other.until(lambda: len(other.handled) + len(workshop.handled) == 3)

@@ -34,7 +34,7 @@ async def test_work_sees_that_its_lease_was_taken_over(workshop: Workshop) -> No
     async def run(held: Lease) -> None:
         seen.append(held.valid())
         try:
-            await workshop.go_on.wait()
+            await workshop.released.wait()
         finally:
             seen.append(held.valid())
             workshop.handled.append(held.id)

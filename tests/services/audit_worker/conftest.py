@@ -10,7 +10,7 @@ from libs.keys.file import FileKeys
 from libs.runtime.embedded.postgres import Postgres
 from services.audit_worker.store import SCHEMA
 from tests import infrastructure
-from tests.services.audit_worker.house import House, house
+from tests.services.audit_worker.running import RunningAudit, running_audit
 
 CHAINED = "suma_audit"
 
@@ -35,6 +35,6 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def at(where: Dsns, keys: Keys, tmp_path: Path) -> AsyncIterator[House]:
-    async with house(where, keys, tmp_path) as running:
+async def at(where: Dsns, keys: Keys, tmp_path: Path) -> AsyncIterator[RunningAudit]:
+    async with running_audit(where, keys, tmp_path) as running:
         yield running

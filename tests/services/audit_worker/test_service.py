@@ -19,18 +19,18 @@ from libs.keys import Keys
 from services.audit_worker.handlers import chain_action
 from services.audit_worker.sealing import Sealer
 from services.audit_worker.store import GROUP, Store
-from tests.services.audit_worker.house import House, action, house
+from tests.services.audit_worker.running import RunningAudit, action, running_audit
 
 
 @pytest.mark.requirement("S3-34", "A36")
-async def test_bus_events_are_exported_as_a_verifiable_chain(at: House) -> None:
+async def test_bus_events_are_exported_as_a_verifiable_chain(at: RunningAudit) -> None:
     await at.chained(*(action(n) for n in range(10)))
     report = verify(await at.export())
     assert (report.ok, report.count, report.tenant, report.problem) == (True, 10, "acme", "")
 
 
 @pytest.mark.requirement("A36")
-async def test_a_record_holds_its_event_and_all_that_it_says(at: House) -> None:
+async def test_a_record_holds_its_event_and_all_that_it_says(at: RunningAudit) -> None:
     await at.chained(action(7, digests={"args": "ab" * 32}, turn_id="t-9"), session="s-3")
     line = json.loads((await at.export())[1])
     record = line["record"]
@@ -41,7 +41,7 @@ async def test_a_record_holds_its_event_and_all_that_it_says(at: House) -> None:
 
 
 @pytest.mark.requirement("A36")
-async def test_records_of_one_changeset_travel_together_and_are_chained_each(at: House) -> None:
+async def test_records_of_one_changeset_travel_together_and_are_chained_each(at: RunningAudit) -> None:
     await at.chained(action(1), action(2, turn_id="t-9"), action(3))
     assert len(await bus_rows(at, "select * from bus.log where topic = 'audit.events'")) == 1
     lines = map(json.loads, await at.export())
@@ -55,7 +55,7 @@ async def test_records_of_one_changeset_travel_together_and_are_chained_each(at:
 
 
 @pytest.mark.requirement("A36")
-async def test_each_tenant_has_a_dense_chain(at: House) -> None:
+async def test_each_tenant_has_a_dense_chain(at: RunningAudit) -> None:
     await at.chained(action(1), action(2), tenant="acme")
     await at.chained(action(3), tenant="globex")
     await at.chained(action(4), tenant="acme")
@@ -64,7 +64,7 @@ async def test_each_tenant_has_a_dense_chain(at: House) -> None:
 
 
 @pytest.mark.requirement("A12")
-async def test_the_same_record_fifty_times_is_chained_once(at: House) -> None:
+async def test_the_same_record_fifty_times_is_chained_once(at: RunningAudit) -> None:
     await at.chained(action(1))
     record = await written(at)
     cause = Cause.record(GROUP, record)
@@ -73,7 +73,7 @@ async def test_the_same_record_fifty_times_is_chained_once(at: House) -> None:
     assert verify(await at.export()).count == 1
 
 
-async def written(at: House) -> Record:
+async def written(at: RunningAudit) -> Record:
     [row] = await bus_rows(at, "select * from bus.log where topic = 'audit.events'")
     headers, data = json.loads(row["headers"]), row["data"].encode()
     return Record(
@@ -89,7 +89,7 @@ async def written(at: House) -> Record:
     )
 
 
-async def bus_rows(at: House, query: str) -> list[asyncpg.Record]:
+async def bus_rows(at: RunningAudit, query: str) -> list[asyncpg.Record]:
     return list(await (await at.platform.database.bus()).fetch(query))
 
 
@@ -112,7 +112,7 @@ async def bus_rows(at: House, query: str) -> list[asyncpg.Record]:
     ],
     ids=["changed", "removed", "swapped", "cut", "cut with its head"],
 )
-async def test_verifier_reports_tampering_with_the_table(at: House, tampering: str, bad: int) -> None:
+async def test_verifier_reports_tampering_with_the_table(at: RunningAudit, tampering: str, bad: int) -> None:
     await at.chained(*(action(n) for n in range(1, 11)))
     await at.export()
     await at.tamper(tampering)
@@ -121,7 +121,7 @@ async def test_verifier_reports_tampering_with_the_table(at: House, tampering: s
 
 
 @pytest.mark.requirement("A36")
-async def test_one_changed_byte_is_found_offline(at: House) -> None:
+async def test_one_changed_byte_is_found_offline(at: RunningAudit) -> None:
     await at.chained(*(action(n) for n in range(1, 6)))
     lines = await at.export()
     lines[3] = lines[3].replace(b"call-3", b"call-4")
@@ -129,7 +129,7 @@ async def test_one_changed_byte_is_found_offline(at: House) -> None:
 
 
 @pytest.mark.requirement("A36")
-async def test_a_chain_written_anew_contradicts_the_checkpoints_outside(at: House) -> None:
+async def test_a_chain_written_anew_contradicts_the_checkpoints_outside(at: RunningAudit) -> None:
     await at.chained(action(1), action(2))
     await at.export()
     await at.tamper("delete from audit.audit_events; delete from audit.checkpoints; delete from audit.heads")
@@ -140,7 +140,7 @@ async def test_a_chain_written_anew_contradicts_the_checkpoints_outside(at: Hous
 
 
 @pytest.mark.requirement("A36")
-async def test_a_tail_cut_with_its_checkpoints_is_found_outside(at: House) -> None:
+async def test_a_tail_cut_with_its_checkpoints_is_found_outside(at: RunningAudit) -> None:
     await at.chained(*(action(n) for n in range(1, 11)))
     early = await head_of(at, 5)
     await at.export()
@@ -167,18 +167,18 @@ async def test_a_tail_cut_with_its_checkpoints_is_found_outside(at: House) -> No
 async def test_a_start_finds_a_chain_that_was_tampered_with(
     where: Dsns, keys: Keys, tmp_path: Path, tampering: str, says: str
 ) -> None:
-    async with house(where, keys, tmp_path) as at:
+    async with running_audit(where, keys, tmp_path) as at:
         await at.chained(*(action(n) for n in range(1, 11)))
         await at.export()
     await at.tamper(tampering)
-    async with house(where, keys, tmp_path) as again, asyncio.timeout(60):
+    async with running_audit(where, keys, tmp_path) as again, asyncio.timeout(60):
         while not (found := again.problems()):
             await asyncio.sleep(0.02)
     assert f"the chain of acme was {says}" in found[0]
 
 
 async def test_a_start_on_an_untouched_chain_has_no_problem(where: Dsns, keys: Keys, tmp_path: Path) -> None:
-    async with house(where, keys, tmp_path) as at:
+    async with running_audit(where, keys, tmp_path) as at:
         await at.chained(action(1), action(2))
         await at.export()
         sealer = Sealer(at.platform, Store(at.platform.database), at.checkpoints)
@@ -186,14 +186,14 @@ async def test_a_start_on_an_untouched_chain_has_no_problem(where: Dsns, keys: K
     assert sealer.broken == []
 
 
-async def head_of(at: House, position: int) -> bytes:
+async def head_of(at: RunningAudit, position: int) -> bytes:
     link = await Store(at.platform.database).link("acme", position)
     assert link is not None
     return link
 
 
 @pytest.mark.requirement("A36")
-async def test_export_ends_in_a_new_outside_checkpoint(at: House, keys: Keys) -> None:
+async def test_export_ends_in_a_new_outside_checkpoint(at: RunningAudit, keys: Keys) -> None:
     await at.chained(action(1), action(2))
     last = json.loads((await at.export())[-1])
     assert (last["kind"], last["count"]) == ("checkpoint", 2)
@@ -202,13 +202,13 @@ async def test_export_ends_in_a_new_outside_checkpoint(at: House, keys: Keys) ->
     assert outside.holds(keys.public(PURPOSE))
 
 
-async def test_the_chain_of_a_tenant_without_records_exports_and_verifies(at: House) -> None:
+async def test_the_chain_of_a_tenant_without_records_exports_and_verifies(at: RunningAudit) -> None:
     report = verify(await at.export("nobody"))
     assert (report.ok, report.count) == (True, 0)
 
 
 @pytest.mark.requirement("A36")
-async def test_a_checkpoint_is_due_a_minute_after_the_last(at: House) -> None:
+async def test_a_checkpoint_is_due_a_minute_after_the_last(at: RunningAudit) -> None:
     await at.chained(action(1))
     assert await sealed(at) == 0
     at.clock.by = EVERY + timedelta(seconds=1)
@@ -218,14 +218,14 @@ async def test_a_checkpoint_is_due_a_minute_after_the_last(at: House) -> None:
 
 
 @pytest.mark.requirement("A36")
-async def test_a_checkpoint_is_due_after_a_thousand_records(at: House) -> None:
+async def test_a_checkpoint_is_due_after_a_thousand_records(at: RunningAudit) -> None:
     await at.chained(*(action(n) for n in range(EVERY_RECORDS - 1)))
     assert await sealed(at) == 0
     await at.chained(action(1000))
     assert await sealed(at) == EVERY_RECORDS
 
 
-async def sealed(at: House) -> int:
+async def sealed(at: RunningAudit) -> int:
     """Return the sealed count after another worker, with the same view, has sealed due chains."""
     await Sealer(at.platform, Store(at.platform.database), at.checkpoints).seal_due()
     answer = await at.get("status")
@@ -235,7 +235,7 @@ async def sealed(at: House) -> int:
 
 
 @pytest.mark.requirement("A36")
-async def test_failed_seal_is_reported_and_chaining_continues(at: House) -> None:
+async def test_failed_seal_is_reported_and_chaining_continues(at: RunningAudit) -> None:
     at.checkpoints.path.parent.write_text("a file where the folder should be")
     await at.chained(action(1))
     at.clock.by = EVERY * 2
@@ -247,7 +247,7 @@ async def test_failed_seal_is_reported_and_chaining_continues(at: House) -> None
     assert "checkpoints cannot be written" in at.problems()[0]
 
 
-async def test_search_finds_the_newest_first_and_pages(at: House) -> None:
+async def test_search_finds_the_newest_first_and_pages(at: RunningAudit) -> None:
     await at.chained(*(action(n, verdict="deny" if n % 2 else "allow") for n in range(6)), session="s-1")
     await at.chained(action(9, verdict="deny"), session="s-2", turn="t-2")
     first = (await at.get("search", verdict="deny", limit=2)).json()
@@ -258,7 +258,7 @@ async def test_search_finds_the_newest_first_and_pages(at: House) -> None:
     assert len((await at.get("search", session="s-1", action="tool.execute", principal="ada")).json()["records"]) == 6
 
 
-async def test_search_is_bounded_by_time(at: House) -> None:
+async def test_search_is_bounded_by_time(at: RunningAudit) -> None:
     await at.chained(action(1))
     middle = at.clock.now().isoformat()
     await at.chained(action(2))
@@ -269,7 +269,7 @@ async def test_search_is_bounded_by_time(at: House) -> None:
 
 @pytest.mark.requirement("A21", "S3-51")
 @pytest.mark.parametrize("route", ["export", "search", "status"])
-async def test_nobody_reads_without_a_token_for_this_service(at: House, route: str) -> None:
+async def test_nobody_reads_without_a_token_for_this_service(at: RunningAudit, route: str) -> None:
     elsewhere = internal.issue(at.platform.keys, tenant="acme", audience="memory_service", now=at.clock.now())
     late = internal.issue(at.platform.keys, tenant="acme", audience=GROUP, now=at.clock.now() - timedelta(minutes=2))
     for token in ("", "nonsense", elsewhere, late):
@@ -278,7 +278,7 @@ async def test_nobody_reads_without_a_token_for_this_service(at: House, route: s
 
 
 @pytest.mark.requirement("S3-34")
-async def test_what_is_not_chained_yet_is_counted(at: House) -> None:
+async def test_what_is_not_chained_yet_is_counted(at: RunningAudit) -> None:
     """While the tenant's head is locked, the record waits, and the response reports that it is incomplete."""
     await at.chained(action(1))
     holder = await asyncpg.connect(at.where.owner)
@@ -295,7 +295,7 @@ async def test_what_is_not_chained_yet_is_counted(at: House) -> None:
     assert verify(await at.export()).count == 2
 
 
-async def test_a_changeset_that_only_seals_needs_no_event(at: House) -> None:
+async def test_a_changeset_that_only_seals_needs_no_event(at: RunningAudit) -> None:
     """Sealing one head twice writes equal checkpoints and one row."""
     await at.chained(action(1))
     cause = Cause.request(GROUP, id=ids.new(), tenant="acme", key="acme:checkpoints")

@@ -13,7 +13,7 @@ from libs.database import Dsns
 from libs.events import TurnEnded
 from tests.infrastructure import bank
 from tests.infrastructure.vendor import APPROVED, Turn, refused, said
-from tests.services.conversation_worker.test_models import LIST, MAKE, Scene, scene
+from tests.services.conversation_worker.test_models import LIST, MAKE, Scenario, scenario
 from tests.support.platform import TENANT, run_platform
 
 SPENT = 120
@@ -24,18 +24,18 @@ def limited(account: str, tokens: int = 10**9, cost: int = 10**9) -> Limits:
     return bank.limited(**{account: Amount(tokens, cost)})
 
 
-async def account_of(on: Scene) -> Account:
+async def account_of(on: Scenario) -> Account:
     found = (await on.at.platform.budgets.accounts(TENANT, "s")).session
     assert found is not None
     return found
 
 
-async def ended(on: Scene, text: str = "list my files") -> TurnEnded:
+async def ended(on: Scenario, text: str = "list my files") -> TurnEnded:
     return await on.at.finish(await on.say(text), session="s")
 
 
 async def test_usage_of_a_turn_is_spent_and_nothing_stays_reserved(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, MAKE, APPROVED, said("Made.")) as on:
+    async with scenario(home, tmp_path, MAKE, APPROVED, said("Made.")) as on:
         assert (await ended(on, "make a folder new")).state == "completed"
         account = await account_of(on)
         assert (account.tokens.spent, account.tokens.reserved) == (3 * SPENT, 0)
@@ -58,7 +58,7 @@ async def test_usage_of_a_turn_is_spent_and_nothing_stays_reserved(home: Dsns, t
 async def test_call_that_might_overspend_ends_the_turn_with_the_limit(
     home: Dsns, tmp_path: Path, account: str, unit: str, reason: str
 ) -> None:
-    async with scene(home, tmp_path, LIST, limits=limited(account, **{unit: 1000})) as on:
+    async with scenario(home, tmp_path, LIST, limits=limited(account, **{unit: 1000})) as on:
         told = await ended(on)
         assert (told.state, told.reason, on.there.asked) == ("failed", reason, [])
         assert f"limit for this {account} reached ({'$0.0010' if unit == 'cost' else '1,000 tokens'}" in told.detail
@@ -69,7 +69,7 @@ async def test_call_that_might_overspend_ends_the_turn_with_the_limit(
 @pytest.mark.requirement("A17c")
 async def test_a_change_whose_review_cannot_be_paid_is_not_made(home: Dsns, tmp_path: Path) -> None:
     dear = replace(MAKE, usage=(50_000, 20))
-    async with scene(home, tmp_path, dear, APPROVED, said("Made."), limits=limited("turn", tokens=60_000)) as on:
+    async with scenario(home, tmp_path, dear, APPROVED, said("Made."), limits=limited("turn", tokens=60_000)) as on:
         told = await ended(on, "make a folder new")
         assert (told.state, told.reason, on.forms) == ("failed", "MAX_TOKENS", ["propose"])
         assert not (on.at.root / "work" / "new").exists()
@@ -77,7 +77,7 @@ async def test_a_change_whose_review_cannot_be_paid_is_not_made(home: Dsns, tmp_
 
 async def test_session_that_used_its_budget_does_not_stop_another(home: Dsns, tmp_path: Path) -> None:
     dear, limits = said("Two.", usage=(90_000, 0)), limited("session", tokens=100_000)
-    async with scene(home, tmp_path, LIST, dear, LIST, said("Two."), limits=limits) as on:
+    async with scenario(home, tmp_path, LIST, dear, LIST, said("Two."), limits=limits) as on:
         assert (await ended(on)).state == "completed"
         assert (await ended(on)).reason == "SESSION_MAX_TOKENS"
         turn = await on.at.say("list my files", session="another", root=on.at.folder("a.txt"))
@@ -86,7 +86,7 @@ async def test_session_that_used_its_budget_does_not_stop_another(home: Dsns, tm
 
 @pytest.mark.requirement("A17c")
 async def test_concurrent_sessions_stay_within_the_budget_of_their_tenant(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, limits=limited("tenant", tokens=150_000)) as on:
+    async with scenario(home, tmp_path, limits=limited("tenant", tokens=150_000)) as on:
         on.there.script = lambda asked: LIST if asked.form else said("Two.")
         root = on.at.folder("a.txt")
         turns = {f"s{n}": await on.at.say("list my files", session=f"s{n}", root=root) for n in range(12)}
@@ -98,7 +98,7 @@ async def test_concurrent_sessions_stay_within_the_budget_of_their_tenant(home: 
 
 @pytest.mark.requirement("A17c")
 async def test_budget_of_a_running_call_is_given_to_no_other(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, Turn(hangs=True), limits=limited("tenant", tokens=60_000)) as on:
+    async with scenario(home, tmp_path, Turn(hangs=True), limits=limited("tenant", tokens=60_000)) as on:
         slow, root = await on.say(), on.at.folder("a.txt")
         await on.there.heard(1)
         turns = {f"s{n}": await on.at.say("list my files", session=f"s{n}", root=root) for n in range(5)}
@@ -111,7 +111,7 @@ async def test_budget_of_a_running_call_is_given_to_no_other(home: Dsns, tmp_pat
 
 
 async def test_an_answer_that_cannot_be_paid_says_what_is_done(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, LIST, limits=limited("turn", tokens=60_000)) as on:
+    async with scenario(home, tmp_path, LIST, limits=limited("turn", tokens=60_000)) as on:
         on.there.turns[0] = replace(LIST, usage=(50_000, 20))
         told = await ended(on)
         assert (told.state, told.reason) == ("failed", "MAX_TOKENS")
@@ -121,7 +121,7 @@ async def test_an_answer_that_cannot_be_paid_says_what_is_done(home: Dsns, tmp_p
 
 async def test_calls_that_the_vendor_refuses_cost_nothing(home: Dsns, tmp_path: Path) -> None:
     busy = refused(429, retry_after_ms="30")
-    async with scene(home, tmp_path, busy, refused(500), LIST, busy, said("Two.")) as on:
+    async with scenario(home, tmp_path, busy, refused(500), LIST, busy, said("Two.")) as on:
         assert (await ended(on)).state == "completed"
         account = await account_of(on)
         assert (account.tokens.spent, account.tokens.reserved) == (2 * SPENT, 0)
@@ -129,7 +129,7 @@ async def test_calls_that_the_vendor_refuses_cost_nothing(home: Dsns, tmp_path: 
 
 @pytest.mark.parametrize("broken", [Turn(hangs=True), said("There are tw", breaks=True), refused(504)])
 async def test_call_that_broke_off_stays_reserved(home: Dsns, tmp_path: Path, broken: Turn) -> None:
-    async with scene(home, tmp_path, LIST, broken, said("Two."), first=1.5) as on:
+    async with scenario(home, tmp_path, LIST, broken, said("Two."), first=1.5) as on:
         assert (await ended(on)).state == "completed"
         account = await account_of(on)
         assert account.tokens.spent == 2 * SPENT
@@ -138,7 +138,7 @@ async def test_call_that_broke_off_stays_reserved(home: Dsns, tmp_path: Path, br
 
 @pytest.mark.requirement("A23")
 async def test_cancelled_call_stays_reserved_until_it_counts_as_spent(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, Turn(hangs=True)) as on:
+    async with scenario(home, tmp_path, Turn(hangs=True)) as on:
         turn = await on.say()
         await on.there.heard(1)
         await on.at.cancel(turn, session="s")

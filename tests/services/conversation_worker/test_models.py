@@ -52,7 +52,7 @@ class Watched:
         return "".join(delta.text for delta in self.heard if delta.attempt == last)
 
 
-class Scene:
+class Scenario:
     def __init__(self, at: RunningPlatform, there: Vendor, watched: Watched) -> None:
         self.at, self.there, self.watched = at, there, watched
 
@@ -76,9 +76,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(
+async def scenario(
     home: Dsns, folder: Path, *turns: Turn, limits: Limits = PLENTY, **bounds: float
-) -> AsyncIterator[Scene]:
+) -> AsyncIterator[Scenario]:
     """A house that thinks with a vendor which plays these turns, and pays for it within these limits."""
     guarded_calls, watched, database = GuardedCalls(), Watched(), Database(home)
     async with vendor(*turns) as there, AsyncExitStack() as stack:
@@ -90,11 +90,11 @@ async def scene(
         async with run_platform(
             home, folder, model=model, deltas=watched, guarded_calls=guarded_calls, budgets=budgets
         ) as at:
-            yield Scene(at, there, watched)
+            yield Scenario(at, there, watched)
 
 
 async def test_it_plans_acts_and_answers_word_by_word(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, LIST, said("There are ", "two ", "files.")) as on:
+    async with scenario(home, tmp_path, LIST, said("There are ", "two ", "files.")) as on:
         turn = await on.say()
         answer = await on.answer()
         assert (await on.at.ended(turn, session="s")).state == "completed"
@@ -106,7 +106,7 @@ async def test_it_plans_acts_and_answers_word_by_word(home: Dsns, tmp_path: Path
 
 @pytest.mark.requirement("S0-16")
 async def test_change_is_judged_by_the_model_before_it_happens(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, MAKE, APPROVED, said("Made.")) as on:
+    async with scenario(home, tmp_path, MAKE, APPROVED, said("Made.")) as on:
         turn = await on.say("make a folder new")
         assert (await on.at.finish(turn, session="s")).state == "completed"
         assert on.forms == ["propose", "judge", "words"]
@@ -116,7 +116,7 @@ async def test_change_is_judged_by_the_model_before_it_happens(home: Dsns, tmp_p
 @pytest.mark.requirement("S0-20")
 async def test_a_critic_that_talks_is_no_approval(home: Dsns, tmp_path: Path) -> None:
     talk = said("I think this is fine, go ahead!")
-    async with scene(home, tmp_path, MAKE, talk, MAKE, talk, MAKE, talk) as on:
+    async with scenario(home, tmp_path, MAKE, talk, MAKE, talk, MAKE, talk) as on:
         turn = await on.say("make a folder new")
         ended = await on.at.ended(turn, session="s")
         assert (ended.state, ended.reason) == ("refused", "COMMITTEE_REJECTED")
@@ -124,14 +124,14 @@ async def test_a_critic_that_talks_is_no_approval(home: Dsns, tmp_path: Path) ->
 
 
 async def test_what_it_says_wrong_it_mends(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, said("Sure, I will list them!"), LIST, said("Two.")) as on:
+    async with scenario(home, tmp_path, said("Sure, I will list them!"), LIST, said("Two.")) as on:
         await on.say()
         assert (await on.answer()).usage.input_tokens == 300
         assert on.forms == ["propose", "propose", "words"]
 
 
 async def test_model_that_only_talks_ends_the_turn_without_calls(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, *[said("Let me think about that.")] * 3) as on:
+    async with scenario(home, tmp_path, *[said("Let me think about that.")] * 3) as on:
         ended = await on.at.ended(await on.say(), session="s")
         assert (ended.state, ended.reason) == ("failed", "MODEL_OUTPUT_INVALID")
         assert await on.at.steps("s") == {}
@@ -140,14 +140,14 @@ async def test_model_that_only_talks_ends_the_turn_without_calls(home: Dsns, tmp
 
 async def test_a_busy_vendor_is_asked_again_when_it_said(home: Dsns, tmp_path: Path) -> None:
     busy = refused(429, retry_after_ms="30")
-    async with scene(home, tmp_path, busy, busy, LIST, busy, said("Two.")) as on:
+    async with scenario(home, tmp_path, busy, busy, LIST, busy, said("Two.")) as on:
         turn = await on.say()
         assert (await on.answer()).text == "Two."
         assert (await on.at.ended(turn, session="s")).state == "completed"
 
 
 async def test_vendor_that_asks_for_half_a_minute_gets_it(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, refused(429, retry_after="30"), LIST, said("Two.")) as on:
+    async with scenario(home, tmp_path, refused(429, retry_after="30"), LIST, said("Two.")) as on:
         await on.say()
         await on.there.heard(1)
         assert 20 < await on.waits() <= 30, "not the second that we would wait of ourselves"
@@ -156,7 +156,7 @@ async def test_vendor_that_asks_for_half_a_minute_gets_it(home: Dsns, tmp_path: 
 
 
 async def test_health_reports_an_absent_model_and_closes_its_circuit_later(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, *[refused(500)] * 5) as on:
+    async with scenario(home, tmp_path, *[refused(500)] * 5) as on:
         on.there.listed = 503
         await on.say()
         health, guard = Health(on.at.platform), on.at.platform.guarded_calls.to("model")
@@ -173,20 +173,20 @@ async def test_health_reports_an_absent_model_and_closes_its_circuit_later(home:
 
 
 async def test_a_refused_key_ends_the_turn_at_once_by_name(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, refused(401, f"bad key {KEY}")) as on:
+    async with scenario(home, tmp_path, refused(401, f"bad key {KEY}")) as on:
         ended = await on.at.ended(await on.say(), session="s")
         assert (ended.state, ended.reason, len(on.there.asked)) == ("failed", "MODEL_KEY_REFUSED", 1)
 
 
 async def test_a_model_that_hangs_is_left_and_asked_again(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, Turn(hangs=True), LIST, said("Two."), first=1.5) as on:
+    async with scenario(home, tmp_path, Turn(hangs=True), LIST, said("Two."), first=1.5) as on:
         await on.say()
         assert (await on.answer()).text == "Two."
         assert on.there.left == 1
 
 
 async def test_answer_that_breaks_off_is_repeated_once_and_whole(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, LIST, said("There are tw", breaks=True), said("There ", "are two.")) as on:
+    async with scenario(home, tmp_path, LIST, said("There are tw", breaks=True), said("There ", "are two.")) as on:
         await on.say()
         assert (await on.answer()).text == "There are two."
         assert on.watched.heard[0].text == "There are tw"
@@ -194,7 +194,7 @@ async def test_answer_that_breaks_off_is_repeated_once_and_whole(home: Dsns, tmp
 
 
 async def test_an_answer_that_cannot_be_had_says_what_is_done(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, MAKE, APPROVED, refused(400, "no such field")) as on:
+    async with scenario(home, tmp_path, MAKE, APPROVED, refused(400, "no such field")) as on:
         turn = await on.say("make a folder new")
         ended = await on.at.finish(turn, session="s")
         assert (ended.state, ended.reason) == ("failed", "MODEL_REFUSED")
@@ -205,7 +205,7 @@ async def test_an_answer_that_cannot_be_had_says_what_is_done(home: Dsns, tmp_pa
 @pytest.mark.requirement("A23")
 @pytest.mark.parametrize("turns", [(Turn(hangs=True),), (LIST, said("Once upon", hangs=True))])
 async def test_a_cancel_closes_the_call_at_once(home: Dsns, tmp_path: Path, turns: tuple[Turn, ...]) -> None:
-    async with scene(home, tmp_path, *turns) as on:
+    async with scenario(home, tmp_path, *turns) as on:
         turn = await on.say()
         await on.there.heard(len(turns))
         await on.at.cancel(turn, session="s")
@@ -214,7 +214,7 @@ async def test_a_cancel_closes_the_call_at_once(home: Dsns, tmp_path: Path, turn
 
 
 async def test_the_key_is_in_nothing_that_was_written(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, LIST, refused(400, f"odd key {KEY}")) as on:
+    async with scenario(home, tmp_path, LIST, refused(400, f"odd key {KEY}")) as on:
         await on.at.ended(await on.say(), session="s")
         await on.at.quiet()
         events = "".join(event.model_dump_json() for event in await on.at.logged("s"))

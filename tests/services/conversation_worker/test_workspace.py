@@ -153,12 +153,12 @@ async def test_nothing_committed_is_nothing_to_roll_back(home: Dsns, tmp_path: P
 
 @pytest.mark.requirement("A23", "A25")
 async def test_cancel_during_a_commit_waits_and_reports_its_completion(home: Dsns, tmp_path: Path) -> None:
-    begun, go_on = threading.Event(), threading.Event()
+    begun, released = threading.Event(), threading.Event()
 
     def halfway(point: str) -> None:
         if point == "tool_executor:files:detach" and not begun.is_set():
             begun.set()
-            go_on.wait(20)
+            released.wait(20)
 
     async with run_platform(home, tmp_path, model=scripted_model(TWO), point=halfway) as at:
         turn, commit = await to_commit(at)
@@ -168,7 +168,7 @@ async def test_cancel_during_a_commit_waits_and_reports_its_completion(home: Dsn
         await at.publish(ToolCancelRequested(turn_id=turn), session="s")
         while not await (await at.platform.database.bus()).fetchval(CANCELS_HEARD):
             await at.platform.bus.waiting()
-        go_on.set()
+        released.set()
         end = await at.ended(turn, session="s")
         assert (end.state, "was finished" in end.detail) == ("cancelled", True)
         assert names(at) == {"A", "B"}

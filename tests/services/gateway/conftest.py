@@ -32,7 +32,7 @@ from libs.runtime.host import prepare
 from libs.runtime.service import Subscription
 from services.gateway.service import build
 from tests import infrastructure
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 TEMPLATE = "suma_gateway"
 RULES = Path(__file__).parents[3] / "deploy" / "opa"
@@ -75,28 +75,28 @@ def owner() -> str:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def running(
     server: Postgres, gateway_template: str, rules: Policy, keys: FileKeys, owner: str
-) -> AsyncIterator[House]:
+) -> AsyncIterator[RunningGateway]:
     """A gateway with default settings."""
     database = infrastructure.fresh_database(server, gateway_template)
-    async with database as where, house(where, owner, policy=rules, keys=keys) as made:
+    async with database as where, running_gateway(where, owner, policy=rules, keys=keys) as made:
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def home(running: House) -> House:
+async def home(running: RunningGateway) -> RunningGateway:
     """The same gateway, for a tenant of the test's own."""
     mine = replace(running, tenant=ids.new())
     return replace(mine, owner=await mine.key("*", principal="owner"))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def http(home: House) -> AsyncIterator[httpx.AsyncClient]:
+async def http(home: RunningGateway) -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client with the owner's key, in process."""
     async with home.client() as client:
         yield client
 
 
-class Yes:
+class AnsweringWorker:
     """Simulate a conversation worker that accepts every answer at once."""
 
     async def answered(self, cause: Cause, event: Envelope[ApprovalDecided]) -> Changeset:
@@ -118,14 +118,14 @@ class Yes:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def eager(gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str) -> AsyncIterator[House]:
+async def eager(gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str) -> AsyncIterator[RunningGateway]:
     """A gateway whose conversation worker answers at once."""
-    plays = Yes()
+    plays = AnsweringWorker()
     worker = [
         Subscription(ApprovalDecided, plays.answered),
         Subscription(TurnCancelRequested, plays.cancelled),
         Subscription(MessageReceived, plays.received),
     ]
     settings = {"command_wait": 5.0}
-    async with house(gateway_where, owner, worker, policy=rules, keys=keys, settings=settings) as made:
+    async with running_gateway(gateway_where, owner, worker, policy=rules, keys=keys, settings=settings) as made:
         yield made

@@ -12,11 +12,11 @@ from libs.changes import Cause
 from libs.errors import Conflict
 from libs.events import EventDeadLettered, TurnStarted
 from libs.events.values import Body
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 
 @pytest.mark.requirement("A12")
-async def test_a_second_delivery_changes_nothing(home: House, http: httpx.AsyncClient) -> None:
+async def test_a_second_delivery_changes_nothing(home: RunningGateway, http: httpx.AsyncClient) -> None:
     accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
     session = accepted["session_id"]
     (record,) = (
@@ -29,7 +29,7 @@ async def test_a_second_delivery_changes_nothing(home: House, http: httpx.AsyncC
 
 
 @pytest.mark.requirement("S3-32", "S3-49")
-async def test_a_dead_letter_is_kept_for_its_tenants_admins(home: House) -> None:
+async def test_a_dead_letter_is_kept_for_its_tenants_admins(home: RunningGateway) -> None:
     letter = EventDeadLettered(
         group="conversation_worker",
         event_topic="conversation.inbound",
@@ -51,7 +51,7 @@ async def test_a_dead_letter_is_kept_for_its_tenants_admins(home: House) -> None
     assert await home.rows("select from gateway.dlq_messages", tenant=ids.new()) == []
 
 
-async def test_event_of_a_missing_session_is_parked_alone(home: House, http: httpx.AsyncClient) -> None:
+async def test_event_of_a_missing_session_is_parked_alone(home: RunningGateway, http: httpx.AsyncClient) -> None:
     accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
     started = TurnStarted(turn_id=accepted["turn_id"], message_id=None, text="hello")
     await home.worker_says("nobodys", started)
@@ -60,7 +60,9 @@ async def test_event_of_a_missing_session_is_parked_alone(home: House, http: htt
     assert await home.rows("select from gateway.session_events where session_id = 'nobodys'") == []
 
 
-async def test_another_tenants_event_for_a_session_writes_nothing_into_it(home: House, http: httpx.AsyncClient) -> None:
+async def test_another_tenants_event_for_a_session_writes_nothing_into_it(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     """Both tenants may be visible in one transaction; the row's tenant decides."""
     session = (await http.post("/v1/sessions", json={})).json()["session_id"]
     stranger = replace(home, tenant=ids.new())
@@ -73,7 +75,7 @@ async def test_another_tenants_event_for_a_session_writes_nothing_into_it(home: 
 
 
 @pytest.mark.requirement("P1")
-async def test_event_that_the_log_lacks_is_projected_from_a_copy(home: House, http: httpx.AsyncClient) -> None:
+async def test_event_that_the_log_lacks_is_projected_from_a_copy(home: RunningGateway, http: httpx.AsyncClient) -> None:
     """Kafka brings records of strangers, whose places in the log hold other events or none."""
     session = (await http.post("/v1/sessions", json={})).json()["session_id"]
     (record,) = (await home.worker_says(session, TurnStarted(turn_id="t", message_id=None, text="ours"))).records

@@ -12,7 +12,7 @@ from libs.identity.keys import mint
 from libs.runtime.embedded.postgres import Postgres
 from services.gateway.store import SCHEMA
 from tests import infrastructure
-from tests.services.gateway.house import house
+from tests.services.gateway.running import running_gateway
 
 BEFORE = ("0001_gateway.sql", "0002_dead_letters.sql", "0003_waiting.sql", "0004_attachments.sql")
 
@@ -37,7 +37,7 @@ async def test_earlier_data_directory_keeps_its_key_and_sessions(server: Postgre
             " values ('local', 's-1', 'owner', 'key', now(), now())"
         )
         await connection.close()
-        async with house(where, text) as home, home.client() as http:
+        async with running_gateway(where, text) as home, home.client() as http:
             me = (await http.get("/v1/me")).json()
             (session,) = (await http.get("/v1/sessions")).json()["sessions"]
     assert (me["principal"], me["roles"], me["key_id"]) == ("owner", ["admin"], key.id)

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from libs.objects import Blob
 from libs.objects.filesystem import FilesystemObjects
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 PART = 64 * 1024
 PLACE = "/v1/uploads"
@@ -54,16 +54,16 @@ class WatchedObjects(FilesystemObjects):
 
 
 @dataclass
-class Desk:
+class Uploads:
     """One tenant's uploads at a gateway."""
 
-    house: House
+    gateway: RunningGateway
     objects: WatchedObjects
     http: httpx.AsyncClient
 
     @property
     def files(self) -> list[Path]:
-        return self.objects.files(self.house.tenant)
+        return self.objects.files(self.gateway.tenant)
 
     async def begin(
         self, size: int, name: str = "report.txt", body: bytes | None = None, **claims: str
@@ -91,8 +91,8 @@ class Desk:
         return int(answer.headers["upload-offset"])
 
     async def rows(self, table: str) -> int:
-        (row,) = await self.house.rows(
-            f"select count(*) as n from gateway.{table} where tenant_id = $1", self.house.tenant
+        (row,) = await self.gateway.rows(
+            f"select count(*) as n from gateway.{table} where tenant_id = $1", self.gateway.tenant
         )
         return int(row["n"])
 

@@ -11,7 +11,7 @@ from libs.policy.rego import RegoPolicy
 from libs.runtime.embedded.postgres import Postgres
 from services.memory_service.store import SCHEMA
 from tests import infrastructure
-from tests.services.memory_service.house import House, house
+from tests.services.memory_service.running import RunningMemory, running_memory
 
 BUNDLE = Path(__file__).parents[3] / "deploy" / "opa"
 REMEMBERING = "suma_memory"
@@ -46,6 +46,6 @@ async def law() -> RegoPolicy:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def at(where: Dsns, keys: Keys, law: RegoPolicy) -> AsyncIterator[House]:
-    async with house(where, keys=keys, policy=law) as running:
+async def at(where: Dsns, keys: Keys, law: RegoPolicy) -> AsyncIterator[RunningMemory]:
+    async with running_memory(where, keys=keys, policy=law) as running:
         yield running

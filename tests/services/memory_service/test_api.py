@@ -5,17 +5,17 @@ import asyncio
 import pytest
 from prometheus_client import REGISTRY
 
-from tests.services.memory_service.house import House
+from tests.services.memory_service.running import RunningMemory
 
 FACT = {"scopes": ["memory"], "key": "Employer", "value": "Google"}
 
 
-async def facts(at: House, user: str = "ada", tenant: str = "acme") -> list[tuple[str, str, str]]:
+async def facts(at: RunningMemory, user: str = "ada", tenant: str = "acme") -> list[tuple[str, str, str]]:
     answer = await at.ask("GET", "/facts", user=user, tenant=tenant)
     return [(fact["key"], fact["value"], fact["source"]) for fact in answer.json()["facts"]]
 
 
-async def test_a_fact_is_kept_shown_and_forgotten(at: House) -> None:
+async def test_a_fact_is_kept_shown_and_forgotten(at: RunningMemory) -> None:
     kept = await at.ask("POST", "/facts", FACT)
     assert (kept.status_code, kept.json()) == (201, {"key": "employer", "value": "Google"})
     assert await facts(at) == [("employer", "Google", "explicit")]
@@ -27,7 +27,7 @@ async def test_a_fact_is_kept_shown_and_forgotten(at: House) -> None:
     assert await facts(at) == []
 
 
-async def test_repeated_fact_is_stored_once_and_keys_repeat(at: House) -> None:
+async def test_repeated_fact_is_stored_once_and_keys_repeat(at: RunningMemory) -> None:
     for value in ("Google", "Google", "Suma"):
         await at.ask("POST", "/facts", FACT | {"value": value})
     assert await facts(at) == [("employer", "Suma", "explicit"), ("employer", "Google", "explicit")]
@@ -36,14 +36,14 @@ async def test_repeated_fact_is_stored_once_and_keys_repeat(at: House) -> None:
 
 
 @pytest.mark.requirement("S3-51")
-async def test_only_the_signed_user_counts(at: House) -> None:
+async def test_only_the_signed_user_counts(at: RunningMemory) -> None:
     await at.ask("POST", "/facts", FACT)
     answer = await at.ask("GET", "/facts", user="eve", headers={"X-Internal-User": "ada"})
     assert answer.json()["facts"] == []
 
 
 @pytest.mark.requirement("A29")
-async def test_facts_of_other_people_and_tenants_are_inaccessible(at: House) -> None:
+async def test_facts_of_other_people_and_tenants_are_inaccessible(at: RunningMemory) -> None:
     await at.ask("POST", "/facts", FACT)
     assert await facts(at, user="bob") == []
     assert await facts(at, tenant="globex") == []
@@ -54,7 +54,7 @@ async def test_facts_of_other_people_and_tenants_are_inaccessible(at: House) -> 
 
 
 @pytest.mark.requirement("S3-53", "A9")
-async def test_writes_that_policy_refuses_are_refused_and_recorded(at: House) -> None:
+async def test_writes_that_policy_refuses_are_refused_and_recorded(at: RunningMemory) -> None:
     await at.ask("POST", "/facts", FACT)
     nobody = {"scopes": ["chat"]}
     refused = [
@@ -68,14 +68,14 @@ async def test_writes_that_policy_refuses_are_refused_and_recorded(at: House) ->
     assert len(await facts(at)) == 1
 
 
-async def test_feedback_is_kept(at: House) -> None:
+async def test_feedback_is_kept(at: RunningMemory) -> None:
     given = {"scopes": ["memory"], "subject": "turn-1", "score": 0.5, "comment": "good"}
     assert (await at.ask("POST", "/context/feedback", given)).status_code == 201
     [row] = await at.rows("select user_id, session_id, subject, score, comment from memory.feedback")
     assert tuple(row.values()) == ("ada", "s-1", "turn-1", 0.5, "good")
 
 
-async def test_memory_id_reused_with_another_text_conflicts(at: House) -> None:
+async def test_memory_id_reused_with_another_text_conflicts(at: RunningMemory) -> None:
     again = [await at.remember("one", memory_id="m-1") for _ in range(2)]
     assert [answer.json() for answer in again] == [{"id": "m-1"}] * 2
     assert len(await at.rows("select from memory.memories")) == 1
@@ -84,7 +84,7 @@ async def test_memory_id_reused_with_another_text_conflicts(at: House) -> None:
     assert (await at.remember("two", memory_id="m-1", tenant="globex")).status_code == 201
 
 
-async def test_many_writes_at_once_all_count(at: House) -> None:
+async def test_many_writes_at_once_all_count(at: RunningMemory) -> None:
     said = [at.ask("POST", "/facts", FACT | {"value": f"{n % 4}"}, session=f"s-{n}") for n in range(24)]
     assert {answer.status_code for answer in await asyncio.gather(*said)} == {201}
     assert len(await facts(at)) == 4
@@ -95,7 +95,7 @@ async def test_many_writes_at_once_all_count(at: House) -> None:
     ("method", "route"),
     [("POST", "/remember"), ("POST", "/recall"), ("GET", "/facts"), ("POST", "/context/feedback"), ("GET", "/nowhere")],
 )
-async def test_nobody_enters_without_a_token_for_this_service(at: House, method: str, route: str) -> None:
+async def test_nobody_enters_without_a_token_for_this_service(at: RunningMemory, method: str, route: str) -> None:
     for token in ("", "nonsense", at.token(audience="audit_worker")):
         answer = await at.ask(method, route, token=token)
         assert (answer.status_code, answer.json()["code"]) == (401, "BAD_TOKEN")
@@ -115,7 +115,7 @@ async def test_nobody_enters_without_a_token_for_this_service(at: House, method:
     ],
     ids=["cut", "not UTF-8", "unknown field", "half a surrogate", "NUL", "deep", "large"],
 )
-async def test_malformed_request_gets_a_problem_document(at: House, body: bytes, status: int) -> None:
+async def test_malformed_request_gets_a_problem_document(at: RunningMemory, body: bytes, status: int) -> None:
     answer = await at.ask("POST", "/remember", content=body)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
@@ -123,17 +123,17 @@ async def test_malformed_request_gets_a_problem_document(at: House, body: bytes,
     assert (await at.remember("still here")).status_code == 201
 
 
-async def test_a_memory_of_no_session_is_refused(at: House) -> None:
+async def test_a_memory_of_no_session_is_refused(at: RunningMemory) -> None:
     answer = await at.remember("x", session=None)
     assert (answer.status_code, answer.json()["code"]) == (422, "SESSION_MISSING")
 
 
-async def test_health_needs_no_token(at: House) -> None:
+async def test_health_needs_no_token(at: RunningMemory) -> None:
     assert (await at.ask("GET", "/healthz", token="")).json() == {"status": "ok"}
 
 
 @pytest.mark.requirement("S3-60", "A37")
-async def test_requests_are_counted_by_route_and_status(at: House) -> None:
+async def test_requests_are_counted_by_route_and_status(at: RunningMemory) -> None:
     def counted(route: str, status: str) -> float:
         labels = {"route": route, "status": status}
         return REGISTRY.get_sample_value("somabrain_http_requests_total", labels) or 0.0

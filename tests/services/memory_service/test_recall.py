@@ -3,18 +3,18 @@
 import pytest
 
 from libs.clients.memory import recall
-from tests.services.memory_service.house import House
+from tests.services.memory_service.running import RunningMemory
 
 
 @pytest.mark.requirement("S3-06")
-async def test_a_memory_is_found_by_what_it_means(at: House) -> None:
+async def test_a_memory_is_found_by_what_it_means(at: RunningMemory) -> None:
     await at.remember("delete the duplicate pictures")
     await at.remember("the train leaves at nine")
     assert (await at.recalled("remove identical photos"))[0] == "delete the duplicate pictures"
 
 
 @pytest.mark.requirement("S3-06")
-async def test_a_memory_is_found_by_a_rare_word(at: House) -> None:
+async def test_a_memory_is_found_by_a_rare_word(at: RunningMemory) -> None:
     for n in range(8):
         await at.remember(f"delete the duplicate pictures {n}")
     await at.remember("the code word is xyzzy42")
@@ -22,7 +22,7 @@ async def test_a_memory_is_found_by_a_rare_word(at: House) -> None:
 
 
 @pytest.mark.requirement("S3-06")
-async def test_best_by_meaning_and_words_scores_one(at: House) -> None:
+async def test_best_by_meaning_and_words_scores_one(at: RunningMemory) -> None:
     await at.remember("invoices are in the blue folder")
     await at.remember("folder names are in English")
     answer = await at.ask("POST", "/recall", {"query": "blue folder invoices", "top_k": 2})
@@ -33,14 +33,14 @@ async def test_best_by_meaning_and_words_scores_one(at: House) -> None:
 
 
 @pytest.mark.requirement("S0-32", "A29")
-async def test_a_session_never_sees_another_sessions_memories(at: House) -> None:
+async def test_a_session_never_sees_another_sessions_memories(at: RunningMemory) -> None:
     await at.remember("the password of the safe is 1234", session="s-1")
     assert await at.recalled("password of the safe", session="s-2") == []
     assert await at.recalled("password of the safe", session="s-1") == ["the password of the safe is 1234"]
 
 
 @pytest.mark.requirement("S0-32", "A29")
-async def test_a_session_cannot_be_asked_for_with_another_sessions_token(at: House) -> None:
+async def test_a_session_cannot_be_asked_for_with_another_sessions_token(at: RunningMemory) -> None:
     await at.remember("the password of the safe is 1234", session="s-1")
     asked = {"query": "password", "session": "s-1"}
     answer = await at.ask("POST", "/recall", asked, session="s-2")
@@ -50,7 +50,7 @@ async def test_a_session_cannot_be_asked_for_with_another_sessions_token(at: Hou
 
 @pytest.mark.requirement("A29")
 @pytest.mark.parametrize("universe", ["session", "outcomes"])
-async def test_a_person_never_sees_another_persons_memories(at: House, universe: str) -> None:
+async def test_a_person_never_sees_another_persons_memories(at: RunningMemory, universe: str) -> None:
     await at.remember("the password of the safe is 1234", user="ada", universe=universe)
     assert await at.recalled("password of the safe", user="bob", universe=universe) == []
     assert len(await at.recalled("password of the safe", user="ada", universe=universe)) == 1
@@ -58,13 +58,13 @@ async def test_a_person_never_sees_another_persons_memories(at: House, universe:
 
 @pytest.mark.requirement("A29")
 @pytest.mark.parametrize("universe", ["session", "outcomes"])
-async def test_a_tenant_never_sees_another_tenants_memories(at: House, universe: str) -> None:
+async def test_a_tenant_never_sees_another_tenants_memories(at: RunningMemory, universe: str) -> None:
     await at.remember("the password of the safe is 1234", tenant="acme", universe=universe)
     assert await at.recalled("password of the safe", tenant="globex", universe=universe) == []
 
 
 @pytest.mark.requirement("S3-06", "A29")
-async def test_universes_are_apart_and_outlive_the_session(at: House) -> None:
+async def test_universes_are_apart_and_outlive_the_session(at: RunningMemory) -> None:
     await at.remember("mermaid drew the diagram well", universe="outcomes", session="s-1")
     assert await at.recalled("which tool drew the diagram", universe="outcomes", session="s-2") != []
     assert await at.recalled("which tool drew the diagram", universe="others") == []
@@ -72,27 +72,27 @@ async def test_universes_are_apart_and_outlive_the_session(at: House) -> None:
 
 
 @pytest.mark.requirement("A29")
-async def test_a_caller_that_names_no_person_gets_nothing(at: House) -> None:
+async def test_a_caller_that_names_no_person_gets_nothing(at: RunningMemory) -> None:
     await at.remember("the password of the safe is 1234")
     answer = await at.ask("POST", "/recall", {"query": "password"}, user=None)
     assert (answer.status_code, answer.json()["code"]) == (403, "PERSON_MISSING")
 
 
-async def test_nothing_remembered_is_nothing_recalled(at: House) -> None:
+async def test_nothing_remembered_is_nothing_recalled(at: RunningMemory) -> None:
     assert await at.recalled("anything at all") == []
 
 
 @pytest.mark.parametrize(
     "query", ["", "the and of", "'); drop table memory.memories; --", "a & b | !c <-> 'x':*", "🦆" * 50]
 )
-async def test_any_query_has_an_answer(at: House, query: str) -> None:
+async def test_any_query_has_an_answer(at: RunningMemory, query: str) -> None:
     await at.remember("!?")
     await at.remember("the duck likes a & b")
     assert set(await at.recalled(query)) <= {"the duck likes a & b", "!?"}
 
 
 @pytest.mark.requirement("S3-51")
-async def test_another_service_recalls_through_its_client(at: House) -> None:
+async def test_another_service_recalls_through_its_client(at: RunningMemory) -> None:
     await at.remember("invoices are in the blue folder")
     found = await recall(at.platform, "acme", "s-1", "where are the invoices?", "ada", 3)
     assert found == ["invoices are in the blue folder"]

@@ -14,7 +14,7 @@ from services.memory_service.handlers import Handlers
 from services.memory_service.store import GROUP
 from services.memory_service.writing import Writing
 from tests.infrastructure import AllowAll
-from tests.services.memory_service.house import House
+from tests.services.memory_service.running import RunningMemory
 
 
 def wanted(text: str, **fields: Any) -> RememberRequested:
@@ -23,13 +23,13 @@ def wanted(text: str, **fields: Any) -> RememberRequested:
 
 
 @pytest.mark.requirement("S3-06")
-async def test_what_is_worth_keeping_on_the_bus_is_recalled(at: House) -> None:
+async def test_what_is_worth_keeping_on_the_bus_is_recalled(at: RunningMemory) -> None:
     await at.say(wanted("Ada keeps her invoices in the blue folder"))
     assert await at.recalled("where are the invoices?") == ["Ada keeps her invoices in the blue folder"]
 
 
 @pytest.mark.requirement("S3-53", "A9")
-async def test_a_memory_goes_in_with_the_decision_that_permits_it(at: House) -> None:
+async def test_a_memory_goes_in_with_the_decision_that_permits_it(at: RunningMemory) -> None:
     await at.say(wanted("x"))
     [record] = await at.recorded()
     shown = ("action", "phase", "verdict", "principal", "resource", "rule", "turn_id")
@@ -47,7 +47,7 @@ async def test_a_memory_goes_in_with_the_decision_that_permits_it(at: House) -> 
 
 @pytest.mark.requirement("S3-53", "A9")
 @pytest.mark.parametrize("fields", [{"scopes": ()}, {"kind": "secret"}, {"kind": "fact", "scopes": ("chat",)}])
-async def test_what_policy_refuses_is_recorded_and_not_written(at: House, fields: dict[str, Any]) -> None:
+async def test_what_policy_refuses_is_recorded_and_not_written(at: RunningMemory, fields: dict[str, Any]) -> None:
     await at.say(wanted("x", **fields))
     assert [record["verdict"] for record in await at.recorded()] == ["deny"]
     assert await at.rows("select from memory.memories") == []
@@ -55,7 +55,7 @@ async def test_what_policy_refuses_is_recorded_and_not_written(at: House, fields
 
 
 @pytest.mark.requirement("A12")
-async def test_fifty_deliveries_write_one_memory_and_one_record(at: House) -> None:
+async def test_fifty_deliveries_write_one_memory_and_one_record(at: RunningMemory) -> None:
     await at.say(wanted("once"))
     [row] = await (await at.platform.database.bus()).fetch(
         "select topic, part, position, event_id, tenant, key, type from bus.log where topic = 'memory.events'"
@@ -69,7 +69,7 @@ async def test_fifty_deliveries_write_one_memory_and_one_record(at: House) -> No
     assert len(await at.recorded()) == 1
 
 
-async def test_a_fact_on_the_bus_becomes_a_fact(at: House) -> None:
+async def test_a_fact_on_the_bus_becomes_a_fact(at: RunningMemory) -> None:
     await at.say(wanted("Employer: Google", kind="fact"))
     await at.say(wanted("I like   tea", kind="fact", memory_id="m-2"))
     rows = await at.rows("select key, value, source from memory.facts order by key")
@@ -79,20 +79,20 @@ async def test_a_fact_on_the_bus_becomes_a_fact(at: House) -> None:
     ]
 
 
-async def test_bus_feedback_without_the_scope_is_refused(at: House) -> None:
+async def test_bus_feedback_without_the_scope_is_refused(at: RunningMemory) -> None:
     """Fail closed: an event without the person's scopes permits nothing."""
     await at.say(FeedbackGiven(subject="turn-1", score=1.0, user="ada"))
     assert [record["verdict"] for record in await at.recorded()] == ["deny"]
     assert await at.rows("select from memory.feedback") == []
 
 
-async def test_feedback_on_the_bus_of_someone_who_may_is_kept(at: House) -> None:
+async def test_feedback_on_the_bus_of_someone_who_may_is_kept(at: RunningMemory) -> None:
     await at.say(FeedbackGiven(subject="turn-1", score=1.0, user="ada", scopes=("memory",)))
     [row] = await at.rows("select user_id, subject, score from memory.feedback")
     assert tuple(row.values()) == ("ada", "turn-1", 1.0)
 
 
-async def test_feedback_that_policy_allows_is_kept_once(at: House) -> None:
+async def test_feedback_that_policy_allows_is_kept_once(at: RunningMemory) -> None:
     on = Handlers(Writing(AllowAll(), HashedEmbedder()))
     cause = Cause.request(GROUP, id="f-1", tenant="acme", key="acme:s-1", session="s-1")
     given = FeedbackGiven(subject="turn-1", score=-0.5, user="ada", comment="no")

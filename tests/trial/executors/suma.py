@@ -1,7 +1,7 @@
-"""Suma's processes: the executor, which is killed, and the desk, where the other services run. Real services, real
+"""Suma's processes: the executor, which is killed, and the driver, where the other services run. Real services, real
 policy, a model that plans the one step that it is asked for.
 
-A new executor is the next boot of the dead ones' machine: it frees what they held, as `services.start` does. The desk
+A new executor is the next boot of the dead ones' machine: it frees what they held, as `services.start` does. The driver
 takes turns as the gateway would and tells how they ended; as a person it says yes to every question, and where nobody
 knows whether an effect happened it looks at the world.
 """
@@ -77,7 +77,7 @@ class Script:
         yield ModelText("It is done.")
 
 
-class Desk:
+class Driver:
     """Takes turns, answers what people are asked, and tells the trial how the turns ended."""
 
     def __init__(self, platform: Platform, wire: Wire, outside: asyncpg.Pool[asyncpg.Record]) -> None:
@@ -147,16 +147,16 @@ def _yes(asked: ApprovalRequested) -> ApprovalDecided:
     )
 
 
-async def desk(socket: str, dsns: Sequence[str], elsewhere: str, folder: str) -> None:
-    """The other services, and the desk."""
-    ports: dict[str, Any] = {"policy": await law(), "model": Script(), "member": "desk"}
+async def driver(socket: str, dsns: Sequence[str], elsewhere: str, folder: str) -> None:
+    """The other services, and the driver."""
+    ports: dict[str, Any] = {"policy": await law(), "model": Script(), "member": "driver"}
     async with (
         asyncpg.create_pool(elsewhere, min_size=1, max_size=1) as outside,
         build_platform(Dsns(*dsns), Path(folder), names=OTHERS, tools=tools(), **ports) as (platform, services),
     ):
         await prepare(platform, services)
         async with host(platform, services, pace=PACE) as running:
-            counter = Desk(platform, Wire(socket, "desk"), outside)
+            counter = Driver(platform, Wire(socket, "driver"), outside)
             async with asyncio.TaskGroup() as group:
                 group.create_task(counter.take())
                 group.create_task(counter.watch())
@@ -187,4 +187,4 @@ def ready() -> None:
 
 def main(role: str, *arguments: Any) -> None:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(desk(*arguments) if role == "desk" else executor(*arguments))
+        runner.run(driver(*arguments) if role == "driver" else executor(*arguments))

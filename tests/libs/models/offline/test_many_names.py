@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evals.cases import Outcome
-from tests.evals.in_process import House, Session
+from tests.evals.in_process import Agent, Session
 
 
 def folder(at: Path, each: int) -> Path:
@@ -30,7 +30,7 @@ def unseen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def test_words_of_two_thousand_names_are_known(shown: Path) -> None:
-    session = Session(House.offline(), shown)
+    session = Session(Agent.offline(), shown)
     assert (await session.ask("zip the holiday photos")).outcome is Outcome.DOES
     moved = await session.ask("move the invoices to Invoices")
     assert moved.outcome is Outcome.DOES
@@ -39,13 +39,13 @@ async def test_words_of_two_thousand_names_are_known(shown: Path) -> None:
 
 
 async def test_word_that_no_name_has_is_not_counted(shown: Path) -> None:
-    did = await Session(House.offline(), shown).ask("how many reports are there")
+    did = await Session(Agent.offline(), shown).ask("how many reports are there")
     assert did.outcome is Outcome.ASKS
     assert "“reports”" in did.said
 
 
 async def test_more_names_than_are_shown_need_a_yes(unseen: Path) -> None:
-    session = Session(House.offline(), unseen)
+    session = Session(Agent.offline(), unseen)
     asked = await session.ask("move the invoices to Invoices")
     assert asked.outcome is Outcome.ASKS
     assert "6,000 files, more names than I can look at" in asked.said
@@ -54,5 +54,5 @@ async def test_more_names_than_are_shown_need_a_yes(unseen: Path) -> None:
 
 
 async def test_kind_needs_no_names(unseen: Path) -> None:
-    did = await Session(House.offline(), unseen).ask("how many photos are there?")
+    did = await Session(Agent.offline(), unseen).ask("how many photos are there?")
     assert (did.outcome, "3000" in did.said.replace(",", "")) == (Outcome.DOES, True)

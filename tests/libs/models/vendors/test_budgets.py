@@ -48,7 +48,7 @@ async def account(budgets: PostgresBudgets) -> Account:
 
 @pytest.mark.requirement("A17c")
 async def test_a_call_that_nobody_pays_for_is_not_made(there: Vendor, bank: Bank) -> None:
-    async with speaking(there.play(said("Two.")), bank.desk()) as model:
+    async with speaking(there.play(said("Two.")), bank.budgets()) as model:
         with pytest.raises(NoPayer):
             [piece async for piece in model.answer(TASK)]
     assert there.asked == []
@@ -56,7 +56,7 @@ async def test_a_call_that_nobody_pays_for_is_not_made(there: Vendor, bank: Bank
 
 @pytest.mark.requirement("A17c")
 async def test_call_that_might_overspend_is_refused_before_sending(there: Vendor, bank: Bank) -> None:
-    async with speaking(there.play(planned(LISTED)), bank.desk(tenant=Amount(16_000, 10**9))) as model:
+    async with speaking(there.play(planned(LISTED)), bank.budgets(tenant=Amount(16_000, 10**9))) as model:
         with pytest.raises(OverBudget) as over, paid_by(ADA):
             await model.plan(TASK, skills().tools)
     assert (over.value.code, there.asked) == ("TENANT_MAX_TOKENS", [])
@@ -65,7 +65,7 @@ async def test_call_that_might_overspend_is_refused_before_sending(there: Vendor
 
 async def test_a_refusal_of_ours_says_nothing_about_the_vendor(there: Vendor, bank: Bank) -> None:
     guard = GuardedCall("model", Rules(failures=1, rest=0.0))
-    async with speaking(there.play(refused(500)), bank.desk(turn=Amount(16_000, 10**9)), guard) as model:
+    async with speaking(there.play(refused(500)), bank.budgets(turn=Amount(16_000, 10**9)), guard) as model:
         with suppress(Unavailable):
             async with guard.call_scope():
                 raise Unavailable("it is away")
@@ -75,17 +75,17 @@ async def test_a_refusal_of_ours_says_nothing_about_the_vendor(there: Vendor, ba
 
 
 async def test_each_repair_is_paid_for_by_itself(there: Vendor, bank: Bank) -> None:
-    desk = bank.desk()
-    async with speaking(there.play(said(TALK), said(TALK), planned(LISTED)), desk) as model:
+    budgets = bank.budgets()
+    async with speaking(there.play(said(TALK), said(TALK), planned(LISTED)), budgets) as model:
         with paid_by(ADA):
             found = await model.plan(TASK, skills().tools)
     assert found.usage.input_tokens == 300
-    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (3 * USED, 0)
+    assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (3 * USED, 0)
 
 
 async def test_repairs_stop_where_the_money_does(there: Vendor, bank: Bank) -> None:
     dear = said(TALK, usage=(60_000, 20))
-    async with speaking(there.play(dear, planned(LISTED)), bank.desk(turn=Amount(90_000, 10**9))) as model:
+    async with speaking(there.play(dear, planned(LISTED)), bank.budgets(turn=Amount(90_000, 10**9))) as model:
         with pytest.raises(OverBudget), paid_by(ADA):
             await model.plan(TASK, skills().tools)
     assert (await bank.held())[0] == 60_020
@@ -93,8 +93,8 @@ async def test_repairs_stop_where_the_money_does(there: Vendor, bank: Bank) -> N
 
 
 async def test_what_an_open_circuit_keeps_from_being_sent_costs_nothing(there: Vendor, bank: Bank) -> None:
-    desk, guard = bank.desk(), GuardedCall("model", Rules(failures=1, rest=60.0))
-    async with speaking(there.play(refused(500)), desk, guard) as model:
+    budgets, guard = bank.budgets(), GuardedCall("model", Rules(failures=1, rest=60.0))
+    async with speaking(there.play(refused(500)), budgets, guard) as model:
         with paid_by(ADA):
             for _ in range(2):
                 with pytest.raises(Unavailable):
@@ -102,28 +102,28 @@ async def test_what_an_open_circuit_keeps_from_being_sent_costs_nothing(there: V
             with pytest.raises(CircuitOpen):
                 await model.plan(TASK, skills().tools)
     assert len(there.asked) == 1
-    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (0, 0)
+    assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (0, 0)
 
 
 async def test_where_nobody_can_be_reached_nothing_is_paid(there: Vendor, bank: Bank) -> None:
-    desk = bank.desk()
-    async with speaking(there, desk) as model:
+    budgets = bank.budgets()
+    async with speaking(there, budgets) as model:
         await there.stop()
         with pytest.raises(Unavailable), paid_by(ADA):
             [piece async for piece in model.answer(TASK)]
-    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (0, 0)
+    assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (0, 0)
 
 
 @pytest.mark.parametrize(
     "turn", [said("Once", hangs=True), said("Once", breaks=True), refused(504), Turn(raw=b"<html>")]
 )
 async def test_what_may_have_been_paid_stays_reserved(there: Vendor, bank: Bank, turn: Turn) -> None:
-    desk = bank.desk()
+    budgets = bank.budgets()
     async with opened(choice(there.play(turn)), Bounds(first=2.0, pause=0.5)) as line:
-        model = VendorModel(line, GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=desk)
+        model = VendorModel(line, GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=budgets)
         with pytest.raises(SumaError), paid_by(ADA):
             [piece async for piece in model.answer(TASK)]
-    held = await account(desk)
+    held = await account(budgets)
     assert (held.tokens.spent, held.tokens.reserved > 16_000, held.cost_micros.reserved > 32_000) == (0, True, True)
 
 
@@ -137,31 +137,31 @@ async def test_what_may_have_been_paid_stays_reserved(there: Vendor, bank: Bank,
     ids=["502 in HTML", "HTML", "502"],
 )
 async def test_answer_of_no_model_costs_nothing_and_is_reported(there: Vendor, bank: Bank, turn: Turn) -> None:
-    desk = bank.desk(turn=Amount(60_000, 10**9))
+    budgets = bank.budgets(turn=Amount(60_000, 10**9))
     guard = GuardedCall("model", Rules(failures=99, rest=60.0))
-    async with speaking(there.play(*[turn] * 9), desk, guard) as model:
+    async with speaking(there.play(*[turn] * 9), budgets, guard) as model:
         for _ in range(3):
             with pytest.raises(Unavailable, match=rf"HTTP {turn.status}"), paid_by(ADA):
                 await model.plan(TASK, skills().tools)
-    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (0, 0)
+    assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (0, 0)
 
 
 async def test_what_a_vendor_declines_in_the_middle_has_been_paid(there: Vendor, bank: Bank) -> None:
-    desk = bank.desk()
-    async with speaking(there.play(said("Well", finish="content_filter")), desk) as model:
+    budgets = bank.budgets()
+    async with speaking(there.play(said("Well", finish="content_filter")), budgets) as model:
         with pytest.raises(ModelRefused), paid_by(ADA):
             [piece async for piece in model.answer(TASK)]
-    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (USED, 0)
+    assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (USED, 0)
 
 
 async def test_a_vendor_that_counts_more_than_could_be_is_believed(there: Vendor, bank: Bank) -> None:
-    desk = bank.desk(turn=Amount(100_000, 10**9))
-    async with speaking(there.play(said("Two.", usage=(10**6, 5))), desk) as model:
+    budgets = bank.budgets(turn=Amount(100_000, 10**9))
+    async with speaking(there.play(said("Two.", usage=(10**6, 5))), budgets) as model:
         with paid_by(ADA):
             [piece async for piece in model.answer(TASK)]
             with pytest.raises(OverBudget):
                 [piece async for piece in model.answer(TASK)]
-    assert (await account(desk)).tokens.spent == 10**6 + 5
+    assert (await account(budgets)).tokens.spent == 10**6 + 5
 
 
 @pytest.mark.filterwarnings("ignore:Failed to extract usage")
@@ -169,17 +169,17 @@ async def test_a_vendor_that_counts_more_than_could_be_is_believed(there: Vendor
 async def test_nonsensical_token_counts_are_limited_and_keep_the_answer(
     there: Vendor, bank: Bank, usage: tuple[int, int]
 ) -> None:
-    desk = bank.desk()
-    async with speaking(there.play(said("Two.", usage=usage)), desk) as model:
+    budgets = bank.budgets()
+    async with speaking(there.play(said("Two.", usage=usage)), budgets) as model:
         with paid_by(ADA):
             assert "".join([piece.text async for piece in model.answer(TASK)]) == "Two."
-    held = await account(desk)
+    held = await account(budgets)
     assert (held.tokens.spent >= 20, held.tokens.reserved) == (True, 0)
 
 
 async def test_an_answer_is_not_lost_because_it_cannot_be_settled(there: Vendor, bank: Bank) -> None:
-    desk = bank.desk()
-    async with speaking(there.play(said("Two.")), desk) as model:
+    budgets = bank.budgets()
+    async with speaking(there.play(said("Two.")), budgets) as model:
         await bank.eye.execute("alter function budgets.settle set lock_timeout = '10ms'")
         with paid_by(ADA):
             answer = model.answer(TASK)
@@ -188,7 +188,7 @@ async def test_an_answer_is_not_lost_because_it_cannot_be_settled(there: Vendor,
                 await bank.eye.execute("select from budgets.accounts for update")
                 rest = [piece.text async for piece in answer]
     assert (first.text, "".join(rest)) == ("Two.", "")
-    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved > 16_000) == (0, True)
+    assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved > 16_000) == (0, True)
 
 
 TEXTS = (

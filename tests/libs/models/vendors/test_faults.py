@@ -62,10 +62,10 @@ async def test_a_fault_has_a_name_and_an_end(there: Vendor, model: Open, words: 
     turn, code, kind = FAULTS[name]
     there.play(turn)
     bounds: Any = SOON if code == "MODEL_TIMED_OUT" else {}
-    mind = await model(**bounds)
+    model_under_test = await model(**bounds)
     with pytest.raises(kind) as fault:
         async with asyncio.timeout(30):
-            [_ async for _ in words(mind)]
+            [_ async for _ in words(model_under_test)]
     assert fault.value.code == code
     assert fault.value.__cause__ is None, "what a vendor's library keeps of a request is not logged with ours"
     assert len(there.asked) == 1, "an answer is never asked for twice in place"
@@ -99,14 +99,14 @@ async def test_unavailable_vendor_is_not_called_until_it_answers(
     there: Vendor, model: Open, catalogue: Catalogue
 ) -> None:
     guard = GuardedCall("model", Rules(failures=2, rest=60))
-    mind = await model(guard=guard)
+    model_under_test = await model(guard=guard)
     there.play(refused(500), refused(500), called({"kind": "answer", "text": "back"}))
     with pytest.raises(CircuitOpen):
-        await mind.plan(TASK, catalogue)
+        await model_under_test.plan(TASK, catalogue)
     assert (len(there.asked), guard.state) == (2, State.OPEN)
-    assert await mind.alive() == "openai:toy", "its list of models is there again"
+    assert await model_under_test.alive() == "openai:toy", "its list of models is there again"
     guard.probe_now()
-    assert isinstance(await mind.plan(TASK, catalogue), Answered)
+    assert isinstance(await model_under_test.plan(TASK, catalogue), Answered)
 
 
 async def test_a_list_of_models_without_a_type_is_understood(there: Vendor, model: Open) -> None:
@@ -115,10 +115,10 @@ async def test_a_list_of_models_without_a_type_is_understood(there: Vendor, mode
 
 
 async def test_model_without_any_answer_is_not_ready(there: Vendor, model: Open) -> None:
-    mind = await model()
+    model_under_test = await model()
     await there.stop()
     with pytest.raises(Unavailable, match="does not answer") as away:
-        await mind.alive()
+        await model_under_test.alive()
     assert "openai:toy does not answer at http://" in str(away.value)
     assert "To use the offline planner, unset SUMA_MODEL" in str(away.value)
 
@@ -133,10 +133,10 @@ async def test_an_unknown_tool_is_answered_with_whole_names(there: Vendor, model
 
 
 async def test_nobody_at_the_address(there: Vendor, model: Open, words: Words) -> None:
-    mind = await model()
+    model_under_test = await model()
     await there.stop()
     with pytest.raises(Unavailable, match="connection failed"):
-        [_ async for _ in words(mind)]
+        [_ async for _ in words(model_under_test)]
 
 
 @pytest.mark.requirement("A23")
@@ -145,10 +145,10 @@ async def test_abandoned_call_closes_its_connection_at_once(
     there: Vendor, model: Open, words: Words, provider: str
 ) -> None:
     there.play(said("Once upon", hangs=True))
-    mind, heard = await model(provider), asyncio.Event()
+    model_under_test, heard = await model(provider), asyncio.Event()
 
     async def listen() -> None:
-        async for _ in words(mind):
+        async for _ in words(model_under_test):
             heard.set()
 
     listening = asyncio.ensure_future(listen())
@@ -191,28 +191,30 @@ async def test_the_key_goes_to_the_vendor_and_nowhere_else(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    mind = await model()
+    model_under_test = await model()
     there.play(
         planned(LISTED), refused(401, f"Incorrect API key provided: {KEY}"), refused(400, f"no {KEY[:9]}***81aa")
     )
-    await mind.plan(TASK, catalogue)
-    faults = [await _fault(mind, catalogue) for _ in range(2)]
-    written = caplog.text + "".join(capfd.readouterr()) + repr(faults) + repr(mind) + repr(vars(mind))
+    await model_under_test.plan(TASK, catalogue)
+    faults = [await _fault(model_under_test, catalogue) for _ in range(2)]
+    written = (
+        caplog.text + "".join(capfd.readouterr()) + repr(faults) + repr(model_under_test) + repr(vars(model_under_test))
+    )
     assert all(KEY in dict(each.headers).get("authorization", "") for each in there.asked)
     assert (KEY in written, KEY[:9] in written, KEY[:9] in str(faults)) == (False, False, False)
 
 
-async def _fault(mind: VendorModel, catalogue: Catalogue) -> SumaError:
+async def _fault(model_under_test: VendorModel, catalogue: Catalogue) -> SumaError:
     with pytest.raises(SumaError) as fault:
-        await mind.plan(TASK, catalogue)
+        await model_under_test.plan(TASK, catalogue)
     return fault.value
 
 
 async def test_tokens_cost_and_errors_are_counted(there: Vendor, model: Open, catalogue: Catalogue) -> None:
     there.play(APPROVED, refused(401))
-    mind, before = await model("ollama"), counted("suma_model_cost_dollars_total", model="ollama:toy")
-    await mind.review(TASK, PLAN, catalogue)
-    await _fault(mind, catalogue)
+    model_under_test, before = await model("ollama"), counted("suma_model_cost_dollars_total", model="ollama:toy")
+    await model_under_test.review(TASK, PLAN, catalogue)
+    await _fault(model_under_test, catalogue)
     assert counted("suma_model_cost_dollars_total", model="ollama:toy") - before == pytest.approx(0.00014)
     assert counted("suma_model_tokens_total", model="ollama:toy", kind="output") >= 20
     about = {"model": "ollama:toy", "verb": "plan", "result": "model_key_refused"}

@@ -25,7 +25,7 @@ from libs.objects.filesystem import FilesystemObjects
 from libs.policy import Policy, PolicyUnanswered
 from libs.runtime.service import Subscription
 from tests import infrastructure
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 WITHIN = 90.0
 
@@ -86,10 +86,10 @@ class Frail:
 
 
 @dataclass
-class Desk:
+class Operator:
     """The gateway, its failing worker, and an operator."""
 
-    house: House
+    gateway: RunningGateway
     worker: Frail
     http: httpx.AsyncClient
 
@@ -102,8 +102,8 @@ class Desk:
     async def remember(self, text: str) -> None:
         """An event that stays valid after its turn's end."""
         said = RememberRequested(memory_id=ids.new(), kind="fact", text=text, user="ada")
-        cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.house.tenant, key=f"local:{ids.new()}")
-        await self.house.platform.writer.apply(Changeset(cause).emit(said))
+        cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.gateway.tenant, key=f"local:{ids.new()}")
+        await self.gateway.platform.writer.apply(Changeset(cause).emit(said))
 
     async def letters(self, count: int, **asked: Any) -> list[dict[str, Any]]:
         """Wait for this number of dead letters."""
@@ -124,7 +124,7 @@ class Desk:
         return dict(answer.json())
 
     async def later(self, seconds: float) -> None:
-        await infrastructure.shift(self.house.platform.database, seconds=seconds)
+        await infrastructure.shift(self.gateway.platform.database, seconds=seconds)
 
     async def until_handled(self, count: int) -> None:
         async with asyncio.timeout(WITHIN):
@@ -150,11 +150,13 @@ async def closet(tmp_path: Path) -> Closet:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def desk(gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, closet: Closet) -> AsyncIterator[Desk]:
+async def operator(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, closet: Closet
+) -> AsyncIterator[Operator]:
     worker = Frail()
     given: dict[str, Any] = {"policy": rules, "keys": keys, "objects": closet, "board": worker.board}
     async with (
-        house(gateway_where, owner, worker.subscriptions(), **given) as made,
+        running_gateway(gateway_where, owner, worker.subscriptions(), **given) as made,
         made.client() as http,
     ):
-        yield Desk(made, worker, http)
+        yield Operator(made, worker, http)

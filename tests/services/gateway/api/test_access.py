@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 import httpx
 
 from libs.identity.roles import BUNDLES
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 
 @asynccontextmanager
-async def of_role(home: House, role: str, principal: str) -> AsyncIterator[httpx.AsyncClient]:
+async def of_role(home: RunningGateway, role: str, principal: str) -> AsyncIterator[httpx.AsyncClient]:
     async with home.client(await home.key(*BUNDLES[role], principal=principal)) as http:
         yield http
 
@@ -27,7 +27,7 @@ async def listed(http: httpx.AsyncClient) -> list[str]:
     return [session["session_id"] for session in (await http.get("/v1/sessions")).json()["sessions"]]
 
 
-async def test_another_users_session_looks_like_none(home: House) -> None:
+async def test_another_users_session_looks_like_none(home: RunningGateway) -> None:
     async with of_role(home, "user", "ada") as ada, of_role(home, "user", "bob") as bob:
         session = await opened(ada)
         hidden, missing = await bob.get(f"/v1/sessions/{session}"), await bob.get("/v1/sessions/nonesuch")
@@ -37,7 +37,7 @@ async def test_another_users_session_looks_like_none(home: House) -> None:
         assert (await bob.get("/status")).json()["sessions"] == 0
 
 
-async def test_auditor_reads_every_session_and_acts_in_none(home: House) -> None:
+async def test_auditor_reads_every_session_and_acts_in_none(home: RunningGateway) -> None:
     async with of_role(home, "user", "ada") as ada, of_role(home, "auditor", "aud") as auditor:
         session = await opened(ada)
         assert await listed(auditor) == [session]
@@ -48,7 +48,7 @@ async def test_auditor_reads_every_session_and_acts_in_none(home: House) -> None
     assert (opens.status_code, opens.json()["code"]) == (403, "POLICY_DENIED")
 
 
-async def test_operator_and_admin_act_in_every_session(home: House) -> None:
+async def test_operator_and_admin_act_in_every_session(home: RunningGateway) -> None:
     async with of_role(home, "user", "ada") as ada:
         session = await opened(ada)
     for role in ("operator", "admin"):
@@ -57,7 +57,7 @@ async def test_operator_and_admin_act_in_every_session(home: House) -> None:
             assert said.status_code == 202, role
 
 
-async def test_shared_session_is_seen_and_then_hidden_again(home: House) -> None:
+async def test_shared_session_is_seen_and_then_hidden_again(home: RunningGateway) -> None:
     async with of_role(home, "user", "ada") as ada, of_role(home, "user", "bob") as bob:
         session = await opened(ada)
         path = f"/v1/sessions/{session}"
@@ -72,7 +72,7 @@ async def test_shared_session_is_seen_and_then_hidden_again(home: House) -> None
     assert [record["verdict"] for record in await home.audited("session.share")] == ["allow"] * 3
 
 
-async def test_only_owner_or_operator_shares_a_session(home: House) -> None:
+async def test_only_owner_or_operator_shares_a_session(home: RunningGateway) -> None:
     async with of_role(home, "user", "ada") as ada, of_role(home, "user", "bob") as bob:
         session = await opened(ada)
         path = f"/v1/sessions/{session}/share"

@@ -15,7 +15,7 @@ from libs.errors import Unavailable
 from libs.events import TurnEnded
 from services.gateway.admission import ConcurrencyLimiter, Slot, TooMany
 from services.gateway.settings import Settings
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 
 def told(answer: httpx.Response) -> tuple[int, str]:
@@ -24,12 +24,12 @@ def told(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["code"]
 
 
-async def asks(home: House, times: int, key: str | None = None) -> list[httpx.Response]:
+async def asks(home: RunningGateway, times: int, key: str | None = None) -> list[httpx.Response]:
     async with home.client(key) as http:
         return [await http.get("/v1/sessions") for _ in range(times)]
 
 
-async def says(home: House, times: int, *, session: str | None = None, **headers: str) -> list[httpx.Response]:
+async def says(home: RunningGateway, times: int, *, session: str | None = None, **headers: str) -> list[httpx.Response]:
     body: dict[str, Any] = {"text": "hello", **({"session_id": session} if session else {})}
     async with home.client(**headers) as http:
         return [await http.post("/v1/sessions/message", json=body) for _ in range(times)]
@@ -37,7 +37,7 @@ async def says(home: House, times: int, *, session: str | None = None, **headers
 
 @pytest.mark.requirement("S3-03", "S3-43")
 async def test_rate_limit_applies_to_one_principal(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"requests_per_minute_each": 3}) as home:
+    async with running_gateway(gateway_where, owner, settings={"requests_per_minute_each": 3}) as home:
         mine, theirs = await asks(home, 4), await asks(home, 3, await home.key("*", principal="bob"))
     assert [answer.status_code for answer in mine] == [200, 200, 200, 429]
     assert told(mine[3]) == (429, "RATE_LIMITED")
@@ -46,7 +46,7 @@ async def test_rate_limit_applies_to_one_principal(gateway_where: Dsns, owner: s
 
 @pytest.mark.requirement("S3-43")
 async def test_a_tenant_s_requests_are_bounded_over_all_its_principals(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"requests_per_minute": 3}) as home:
+    async with running_gateway(gateway_where, owner, settings={"requests_per_minute": 3}) as home:
         await asks(home, 2)
         bob, stranger = await home.key("*", principal="bob"), await home.key("*", tenant="other")
         ours, theirs = await asks(home, 2, bob), await asks(home, 2, stranger)
@@ -56,7 +56,7 @@ async def test_a_tenant_s_requests_are_bounded_over_all_its_principals(gateway_w
 
 async def test_route_limit_applies_to_one_key_on_one_route(gateway_where: Dsns, owner: str) -> None:
     limits = {"requests_per_minute_by_route": {"GET /v1/sessions/{session_id}": 2}, "requests_per_minute_route": 4}
-    async with house(gateway_where, owner, settings=limits) as home:
+    async with running_gateway(gateway_where, owner, settings=limits) as home:
         another = await home.key("*", principal="owner")
         async with home.client() as mine, home.client(another) as theirs:
             read = [await mine.get(f"/v1/sessions/{n}") for n in range(3)]
@@ -71,7 +71,10 @@ async def test_route_limit_applies_to_one_key_on_one_route(gateway_where: Dsns, 
 
 
 async def test_browser_shares_the_limit_of_its_key(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"requests_per_minute_route": 2}) as home, home.client() as http:
+    async with (
+        running_gateway(gateway_where, owner, settings={"requests_per_minute_route": 2}) as home,
+        home.client() as http,
+    ):
         await http.get("/v1/sessions")
         assert (await http.post("/v1/signin")).status_code == 200
         del http.headers["Authorization"]
@@ -81,7 +84,7 @@ async def test_browser_shares_the_limit_of_its_key(gateway_where: Dsns, owner: s
 @pytest.mark.requirement("S3-43")
 async def test_answers_tell_limits_in_standard_headers(gateway_where: Dsns, owner: str) -> None:
     settings = {"requests_per_minute": 9, "requests_per_minute_each": 5, "requests_per_minute_route": 1}
-    async with house(gateway_where, owner, settings=settings) as home, home.client() as http:
+    async with running_gateway(gateway_where, owner, settings=settings) as home, home.client() as http:
         first, second = await http.get("/v1/me"), await http.get("/v1/me")
         open = await http.get("/healthz")
     assert first.headers["ratelimit-policy"] == '"tenant";q=9;w=60, "principal";q=5;w=60, "route";q=1;w=60'
@@ -101,26 +104,29 @@ class Away:
 
 
 async def test_with_the_shared_windows_away_each_gateway_counts_for_itself(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"requests_per_minute": 2}, windows=Away()) as home:
+    async with running_gateway(gateway_where, owner, settings={"requests_per_minute": 2}, windows=Away()) as home:
         assert [answer.status_code for answer in await asks(home, 3)] == [200, 200, 429]
 
 
 async def test_two_gateways_share_what_they_count(gateway_where: Dsns, owner: str) -> None:
     shared = LocalWindows()
     ours: dict[str, Any] = {"settings": {"requests_per_minute": 3}, "windows": shared}
-    async with house(gateway_where, owner, **ours) as one, house(gateway_where, owner, **ours) as two:
+    async with (
+        running_gateway(gateway_where, owner, **ours) as one,
+        running_gateway(gateway_where, owner, **ours) as two,
+    ):
         assert [a.status_code for home in (one, two) for a in await asks(home, 2)] == [200, 200, 200, 429]
 
 
 async def test_a_wrong_key_uses_up_nobody_s_share(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"requests_per_minute": 2}) as home:
+    async with running_gateway(gateway_where, owner, settings={"requests_per_minute": 2}) as home:
         assert [a.status_code for a in await asks(home, 5, f"{owner[:-1]}x")] == [401] * 5
         assert [a.status_code for a in await asks(home, 2)] == [200, 200]
 
 
 @pytest.mark.requirement("A20")
 async def test_session_limit_still_answers_repeated_requests(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"turns_open_each_session": 2}) as home:
+    async with running_gateway(gateway_where, owner, settings={"turns_open_each_session": 2}) as home:
         (first,) = await says(home, 1)
         session = first.json()["session_id"]
         once = {"Idempotency-Key": "once"}
@@ -134,14 +140,14 @@ async def test_session_limit_still_answers_repeated_requests(gateway_where: Dsns
 
 
 async def test_open_turn_limit_spans_a_tenants_sessions(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"turns_open_most": 3}) as home:
+    async with running_gateway(gateway_where, owner, settings={"turns_open_most": 3}) as home:
         answers = await says(home, 5)
     assert [answer.status_code for answer in answers] == [202, 202, 202, 429, 429]
     assert told(answers[4]) == (429, "TENANT_FULL")
 
 
 async def test_full_backlog_refuses_all_messages(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"backlog_most": 1}) as home:
+    async with running_gateway(gateway_where, owner, settings={"backlog_most": 1}) as home:
         for _ in range(5):
             await home.worker_waits()
         async with asyncio.timeout(60):
@@ -154,7 +160,7 @@ async def test_full_backlog_refuses_all_messages(gateway_where: Dsns, owner: str
 async def test_slow_queries_on_all_connections_answer_429(gateway_where: Dsns, owner: str) -> None:
     few = Sizes(service=1, bus=2, hints=1, wait=0.1)
     async with (
-        house(gateway_where, owner, sizes=few) as home,
+        running_gateway(gateway_where, owner, sizes=few) as home,
         # The gateway's own tasks may have the connection for longer than a request waits for it.
         (await home.platform.database.pool("gateway")).acquire(timeout=60) as connection,
     ):
@@ -200,7 +206,7 @@ def test_bodies_in_hand_are_bounded_before_they_fill_the_memory() -> None:
 
 
 async def test_repeated_loop_lag_refuses_writes_but_not_reads(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"late_most": 0.000_001}) as home:
+    async with running_gateway(gateway_where, owner, settings={"late_most": 0.000_001}) as home:
         async with asyncio.timeout(60):
             while (answer := (await says(home, 1))[0]).status_code != 429:
                 await asyncio.sleep(0.05)
@@ -211,10 +217,10 @@ async def test_repeated_loop_lag_refuses_writes_but_not_reads(gateway_where: Dsn
 
 
 async def test_flood_gets_429_and_leaves_no_running_request(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"requests_most": 8, "requests_most_each": 8}) as home:
+    async with running_gateway(gateway_where, owner, settings={"requests_most": 8, "requests_most_each": 8}) as home:
         async with home.client() as http:
             answers = await asyncio.gather(*(http.post("/v1/sessions", json={}) for _ in range(200)))
         async with asyncio.timeout(60):
-            await home.gateway.concurrency.empty()
+            await home.context.concurrency.empty()
     statuses = {answer.status_code for answer in answers}
     assert statuses == {201, 429}

@@ -9,10 +9,10 @@ import pytest
 
 from libs import ids
 from libs.events import ApprovalClosed, ApprovalDecided, ApprovalRequested, TurnStarted
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 
-async def _asked(home: House, http: httpx.AsyncClient, kind: str = "step") -> ApprovalRequested:
+async def _asked(home: RunningGateway, http: httpx.AsyncClient, kind: str = "step") -> ApprovalRequested:
     """A turn that waits for an approval."""
     accepted = (await http.post("/v1/sessions/message", json={"text": "tidy"})).json()
     turn = accepted["turn_id"]
@@ -40,13 +40,13 @@ def _close(asked: ApprovalRequested, outcome: str) -> ApprovalClosed:
     return ApprovalClosed(turn_id=asked.turn_id, approval_id=asked.approval_id, outcome=outcome, principal="owner")
 
 
-async def _sent_events(home: House) -> list[Any]:
+async def _sent_events(home: RunningGateway) -> list[Any]:
     """Return the gateway's events for the conversation worker."""
     return [data async for data in home.published("suma.approval.decided.v1")]
 
 
 @pytest.mark.requirement("S4-34")
-async def test_inbox_lists_an_approval_until_it_is_closed(home: House, http: httpx.AsyncClient) -> None:
+async def test_inbox_lists_an_approval_until_it_is_closed(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     session = await _session_of(http, asked)
     (open_one,) = (await http.get("/v1/approvals", params={"session": session})).json()["approvals"]
@@ -59,7 +59,7 @@ async def test_inbox_lists_an_approval_until_it_is_closed(home: House, http: htt
     assert (await http.get(f"/v1/turns/{asked.turn_id}")).json()["state"] == "running"
 
 
-async def test_an_answer_goes_to_the_worker_with_who_gave_it(home: House, http: httpx.AsyncClient) -> None:
+async def test_an_answer_goes_to_the_worker_with_who_gave_it(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     body = {"verdict": "override", "digest": "d1", "exclude": ["b"], "reason": "b is mine"}
     answer = await http.post(f"/v1/approvals/{asked.approval_id}", json=body)
@@ -76,7 +76,7 @@ async def test_an_answer_goes_to_the_worker_with_who_gave_it(home: House, http: 
     assert [record["verdict"] for record in await home.audited("approval.decide")] == ["allow"]
 
 
-async def test_answer_returns_its_outcome_if_known_in_time(eager: House) -> None:
+async def test_answer_returns_its_outcome_if_known_in_time(eager: RunningGateway) -> None:
     async with eager.client() as http:
         asked = await _asked(eager, http)
         answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "d1"})
@@ -87,7 +87,7 @@ async def test_answer_returns_its_outcome_if_known_in_time(eager: House) -> None
 
 
 @pytest.mark.requirement("A22a")
-async def test_answer_to_a_changed_approval_changes_nothing(home: House, http: httpx.AsyncClient) -> None:
+async def test_answer_to_a_changed_approval_changes_nothing(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "older"})
     assert (answer.status_code, answer.json()["code"]) == (409, "APPROVAL_CHANGED")
@@ -96,7 +96,9 @@ async def test_answer_to_a_changed_approval_changes_nothing(home: House, http: h
 
 @pytest.mark.requirement("A22a")
 @pytest.mark.parametrize("outcome", ["denied", "expired", "superseded"])
-async def test_late_answer_reports_the_first_outcome(home: House, http: httpx.AsyncClient, outcome: str) -> None:
+async def test_late_answer_reports_the_first_outcome(
+    home: RunningGateway, http: httpx.AsyncClient, outcome: str
+) -> None:
     asked = await _asked(home, http)
     await home.worker_says(await _session_of(http, asked), _close(asked, outcome))
     await home.caught_up(await _session_of(http, asked), 4)
@@ -108,7 +110,7 @@ async def test_late_answer_reports_the_first_outcome(home: House, http: httpx.As
 
 
 @pytest.mark.requirement("A20")
-async def test_a_repeated_answer_is_sent_on_once(home: House, http: httpx.AsyncClient) -> None:
+async def test_a_repeated_answer_is_sent_on_once(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     for _ in range(2):
         answer = await http.post(
@@ -121,7 +123,7 @@ async def test_a_repeated_answer_is_sent_on_once(home: House, http: httpx.AsyncC
 
 
 @pytest.mark.requirement("A9")
-async def test_who_may_not_change_files_may_deny_but_not_approve(home: House, http: httpx.AsyncClient) -> None:
+async def test_who_may_not_change_files_may_deny_but_not_approve(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     async with home.client(await home.key("chat", principal="owner")) as talker:
         where = f"/v1/approvals/{asked.approval_id}"
@@ -135,13 +137,15 @@ async def test_who_may_not_change_files_may_deny_but_not_approve(home: House, ht
 
 
 @pytest.mark.parametrize("body", [{"verdict": "approve", "exclude": ["a"]}, {"verdict": "override"}])
-async def test_edits_are_an_override_and_nothing_else_is(home: House, http: httpx.AsyncClient, body: Any) -> None:
+async def test_edits_are_an_override_and_nothing_else_is(
+    home: RunningGateway, http: httpx.AsyncClient, body: Any
+) -> None:
     asked = await _asked(home, http)
     answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={**body, "digest": "d1"})
     assert answer.status_code == 422
 
 
-async def test_args_of_a_commit_cannot_be_edited(home: House, http: httpx.AsyncClient) -> None:
+async def test_args_of_a_commit_cannot_be_edited(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http, kind="commit")
     body = {"verdict": "override", "digest": "d1", "args": {"path": "/etc"}}
     answer = await http.post(f"/v1/approvals/{asked.approval_id}", json=body)
@@ -149,7 +153,7 @@ async def test_args_of_a_commit_cannot_be_edited(home: House, http: httpx.AsyncC
 
 
 @pytest.mark.requirement("S4-48")
-async def test_a_commit_answers_the_sessions_open_diff(home: House, http: httpx.AsyncClient) -> None:
+async def test_a_commit_answers_the_sessions_open_diff(home: RunningGateway, http: httpx.AsyncClient) -> None:
     await _asked(home, http)
     asked = await _asked(home, http, kind="commit")
     where = f"/v1/sessions/{await _session_of(http, asked)}/commit"
@@ -160,7 +164,7 @@ async def test_a_commit_answers_the_sessions_open_diff(home: House, http: httpx.
     assert (sent["approval_id"], sent["verdict"], sent["exclude"]) == (asked.approval_id, "approve", [])
 
 
-async def test_a_commit_needs_no_body_and_repeats_safely(home: House, http: httpx.AsyncClient) -> None:
+async def test_a_commit_needs_no_body_and_repeats_safely(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http, kind="commit")
     session = await _session_of(http, asked)
     first = await http.post(f"/v1/sessions/{session}/commit", headers={"Idempotency-Key": "k"})
@@ -172,7 +176,7 @@ async def test_a_commit_needs_no_body_and_repeats_safely(home: House, http: http
     assert [sent["verdict"] for sent in await _sent_events(home)] == ["approve"]
 
 
-async def test_without_an_open_diff_there_is_nothing_to_commit(home: House, http: httpx.AsyncClient) -> None:
+async def test_without_an_open_diff_there_is_nothing_to_commit(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     answer = await http.post(f"/v1/sessions/{await _session_of(http, asked)}/commit")
     assert (answer.status_code, answer.json()["code"]) == (409, "NOTHING_OPEN")

@@ -23,17 +23,17 @@ from libs.objects.filesystem import FilesystemObjects
 from libs.objects.s3 import Account, Outside, connected
 from libs.policy import Policy
 from libs.telemetry.logs import LIBRARIES
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 CONTENT = b"0123456789" * 200_000
 MOST = 1 << 30
 
 
 @dataclass
-class Shelf:
+class Assets:
     """A gateway, its store, and a session with one result too large for an event."""
 
-    house: House
+    gateway: RunningGateway
     objects: Objects
     http: httpx.AsyncClient
     session: str = ""
@@ -42,7 +42,7 @@ class Shelf:
     async def put(
         self, content: bytes = CONTENT, filename: str = "step-1-list.json", media_type: str = "application/json"
     ) -> str:
-        blob = await self.objects.put(self.house.tenant, content)
+        blob = await self.objects.put(self.gateway.tenant, content)
         said = (await self.http.post("/v1/sessions/message", json={"text": "list"})).json()
         self.session, self.asset = said["session_id"], ids.new()
         result = Asset(
@@ -54,8 +54,8 @@ class Shelf:
         )
         about = {"turn_id": said["turn_id"], "plan_id": "p", "step_id": "s", "ordinal": 1, "tool": "list"}
         told = StepChanged(**about, description="", state=StepState.SUCCEEDED, result=result)
-        await self.house.worker_says(self.session, told, told)
-        await self.house.seen(self.session, lambda event: event.type == "step.changed")
+        await self.gateway.worker_says(self.session, told, told)
+        await self.gateway.seen(self.session, lambda event: event.type == "step.changed")
         return self.path
 
     @property
@@ -67,17 +67,19 @@ class Shelf:
 
     async def recorded(self) -> list[tuple[str, str, str]]:
         """Return phase, verdict and resource of this asset's records."""
-        return [(r["phase"], r["verdict"], r["resource"]) for r in await self.house.audited("asset.read")]
+        return [(r["phase"], r["verdict"], r["resource"]) for r in await self.gateway.audited("asset.read")]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def shelf(gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, tmp_path: Path) -> AsyncIterator[Shelf]:
+async def assets(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, tmp_path: Path
+) -> AsyncIterator[Assets]:
     objects = FilesystemObjects(tmp_path / "objects", max_bytes=MOST)
     async with (
-        house(gateway_where, owner, policy=rules, keys=keys, objects=objects) as made,
+        running_gateway(gateway_where, owner, policy=rules, keys=keys, objects=objects) as made,
         made.client() as http,
     ):
-        yield Shelf(made, objects, http)
+        yield Assets(made, objects, http)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -94,18 +96,18 @@ async def bucket() -> AsyncIterator[Objects]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def linking(
     gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, bucket: Objects
-) -> AsyncIterator[Shelf]:
+) -> AsyncIterator[Assets]:
     """A gateway whose clients reach the object store."""
     async with (
-        house(gateway_where, owner, policy=rules, keys=keys, objects=bucket) as made,
+        running_gateway(gateway_where, owner, policy=rules, keys=keys, objects=bucket) as made,
         made.client() as http,
     ):
-        yield Shelf(made, bucket, http)
+        yield Assets(made, bucket, http)
 
 
-async def test_large_result_downloads_and_never_renders_in_a_browser(shelf: Shelf) -> None:
-    await shelf.put(filename="Größe.json")
-    answer = await shelf.get()
+async def test_large_result_downloads_and_never_renders_in_a_browser(assets: Assets) -> None:
+    await assets.put(filename="Größe.json")
+    answer = await assets.get()
     assert (answer.status_code, answer.content) == (200, CONTENT)
     assert answer.headers["content-length"] == str(len(CONTENT))
     assert answer.headers["content-type"] == "application/json"
@@ -116,9 +118,9 @@ async def test_large_result_downloads_and_never_renders_in_a_browser(shelf: Shel
 
 @pytest.mark.requirement("A28a")
 @pytest.mark.parametrize(("filename", "media_type"), [("x.html", "text/html"), ("x.svg", "image/svg+xml")])
-async def test_stored_page_or_drawing_runs_no_script(shelf: Shelf, filename: str, media_type: str) -> None:
-    await shelf.put(b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", filename, media_type)
-    headers = (await shelf.get()).headers
+async def test_stored_page_or_drawing_runs_no_script(assets: Assets, filename: str, media_type: str) -> None:
+    await assets.put(b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", filename, media_type)
+    headers = (await assets.get()).headers
     assert headers["content-disposition"].startswith(f'attachment; filename="{filename}"')
     assert headers["content-security-policy"] == "sandbox; default-src 'none'"
     assert headers["x-content-type-options"] == "nosniff"
@@ -137,41 +139,43 @@ async def test_stored_page_or_drawing_runs_no_script(shelf: Shelf, filename: str
         ("Bytes=1-2", 1, 3),
     ],
 )
-async def test_a_part_of_it_is_the_slice(shelf: Shelf, asked: str, start: int, end: int) -> None:
-    await shelf.put()
-    answer = await shelf.get(Range=asked)
+async def test_a_part_of_it_is_the_slice(assets: Assets, asked: str, start: int, end: int) -> None:
+    await assets.put()
+    answer = await assets.get(Range=asked)
     assert (answer.status_code, answer.content) == (206, CONTENT[start:end])
     assert answer.headers["content-range"] == f"bytes {start}-{end - 1}/{len(CONTENT)}"
 
 
 @pytest.mark.parametrize("asked", ["lines=1-2", "bytes=9-1", "bytes=0-1,5-6", "bytes=-", "bytes", "bytes=a-b"])
-async def test_unusable_range_returns_the_whole_file(shelf: Shelf, asked: str) -> None:
-    await shelf.put()
-    answer = await shelf.get(Range=asked)
+async def test_unusable_range_returns_the_whole_file(assets: Assets, asked: str) -> None:
+    await assets.put()
+    answer = await assets.get(Range=asked)
     assert (answer.status_code, len(answer.content)) == (200, len(CONTENT))
 
 
 @pytest.mark.parametrize("asked", ["bytes=2000000-", "bytes=99999999-999999999", "bytes=-0"])
-async def test_a_range_behind_the_end_is_refused(shelf: Shelf, asked: str) -> None:
-    await shelf.put()
-    answer = await shelf.get(Range=asked)
+async def test_a_range_behind_the_end_is_refused(assets: Assets, asked: str) -> None:
+    await assets.put()
+    answer = await assets.get(Range=asked)
     assert (answer.status_code, answer.json()["code"]) == (416, "OUT_OF_RANGE")
     assert answer.headers["content-range"] == f"bytes */{len(CONTENT)}"
 
 
-async def test_interrupted_download_resumes_if_content_is_unchanged(shelf: Shelf) -> None:
-    await shelf.put()
-    tag = (await shelf.get()).headers["etag"]
-    goes_on = await shelf.get(Range="bytes=10-", **{"If-Range": tag})
-    anew = await shelf.get(Range="bytes=10-", **{"If-Range": '"another"'})
+async def test_interrupted_download_resumes_if_content_is_unchanged(assets: Assets) -> None:
+    await assets.put()
+    tag = (await assets.get()).headers["etag"]
+    goes_on = await assets.get(Range="bytes=10-", **{"If-Range": tag})
+    anew = await assets.get(Range="bytes=10-", **{"If-Range": '"another"'})
     assert (goes_on.status_code, anew.status_code) == (206, 200)
 
 
 @pytest.mark.requirement("A9", "A29", "P8")
 @pytest.mark.parametrize("scopes", [("chat", "files:write", "admin"), ()])
-async def test_caller_without_files_read_gets_neither_content_nor_link(linking: Shelf, scopes: tuple[str, ...]) -> None:
+async def test_caller_without_files_read_gets_neither_content_nor_link(
+    linking: Assets, scopes: tuple[str, ...]
+) -> None:
     await linking.put()
-    async with linking.house.client(await linking.house.key(*scopes)) as other:
+    async with linking.gateway.client(await linking.gateway.key(*scopes)) as other:
         answer = await other.get(linking.path)
     assert (answer.status_code, answer.json()["code"]) == (403, "POLICY_DENIED")
     assert "location" not in answer.headers
@@ -179,35 +183,35 @@ async def test_caller_without_files_read_gets_neither_content_nor_link(linking: 
 
 
 @pytest.mark.requirement("A29", "P8")
-async def test_another_tenants_file_looks_like_none(linking: Shelf) -> None:
+async def test_another_tenants_file_looks_like_none(linking: Assets) -> None:
     await linking.put()
-    async with linking.house.client(await linking.house.key("*", tenant=ids.new())) as stranger:
+    async with linking.gateway.client(await linking.gateway.key("*", tenant=ids.new())) as stranger:
         theirs, none = await stranger.get(linking.path), await stranger.get(f"/v1/assets/{ids.new()}")
     assert (theirs.status_code, theirs.json()) == (404, none.json())
     assert "location" not in theirs.headers
 
 
 @pytest.mark.requirement("P6")
-async def test_that_it_was_fetched_is_recorded_before_it_goes_out(shelf: Shelf) -> None:
-    await shelf.put()
-    await shelf.get()
-    name = f"asset:{shelf.asset}"
-    assert await shelf.recorded() == [("decision", "allow", name), ("outcome", "streamed", name)]
+async def test_that_it_was_fetched_is_recorded_before_it_goes_out(assets: Assets) -> None:
+    await assets.put()
+    await assets.get()
+    name = f"asset:{assets.asset}"
+    assert await assets.recorded() == [("decision", "allow", name), ("outcome", "streamed", name)]
 
 
-async def test_content_that_is_gone_or_damaged_never_looks_whole(shelf: Shelf, tmp_path: Path) -> None:
+async def test_content_that_is_gone_or_damaged_never_looks_whole(assets: Assets, tmp_path: Path) -> None:
     for content in (b"small" * 20_000, CONTENT):
-        await shelf.put(content)
+        await assets.put(content)
         (blob,) = (path for path in (tmp_path / "objects").rglob("*") if path.is_file())
         blob.write_bytes(bytes(len(content)))
         with pytest.raises((httpx.HTTPError, AssertionError)):
-            assert len((await shelf.get()).raise_for_status().content) == len(content)
+            assert len((await assets.get()).raise_for_status().content) == len(content)
         blob.unlink()
-        assert (await shelf.get()).status_code == 404
+        assert (await assets.get()).status_code == 404
 
 
 @pytest.mark.requirement("A29")
-async def test_reachable_store_is_redirected_to_without_a_key(linking: Shelf) -> None:
+async def test_reachable_store_is_redirected_to_without_a_key(linking: Assets) -> None:
     await linking.put()
     answer = await linking.get()
     assert (answer.status_code, answer.content) == (307, b"")
@@ -222,29 +226,29 @@ async def test_reachable_store_is_redirected_to_without_a_key(linking: Shelf) ->
 
 
 @pytest.mark.requirement("A29", "P6")
-async def test_a_link_stands_in_the_answer_alone(linking: Shelf, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_link_stands_in_the_answer_alone(linking: Assets, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(LIBRARIES)
     await linking.put()
     link = (await linking.get()).headers["location"]
     signature = link.rpartition("=")[2]
     name = f"asset:{linking.asset}"
     assert await linking.recorded() == [("decision", "allow", name), ("outcome", "linked", name)]
-    pool = await linking.house.platform.database.bus()
+    pool = await linking.gateway.platform.database.bus()
     said: list[Any] = await pool.fetch("select headers::text || data::text as all from bus.log")
     assert len(signature) == 64
     assert not [row for row in said if signature in row["all"] or "X-Amz" in row["all"]]
     assert signature not in caplog.text
 
 
-async def test_a_key_that_clients_would_send_on_gets_no_link(linking: Shelf) -> None:
+async def test_a_key_that_clients_would_send_on_gets_no_link(linking: Assets) -> None:
     await linking.put()
-    header = {"X-API-Key": linking.house.owner}
-    async with linking.house.client(**header, Authorization="") as http:
+    header = {"X-API-Key": linking.gateway.owner}
+    async with linking.gateway.client(**header, Authorization="") as http:
         answer = await http.get(linking.path)
     assert (answer.status_code, answer.content) == (200, CONTENT)
 
 
-async def test_small_result_makes_no_asset_and_repetition_no_second(shelf: Shelf) -> None:
-    await shelf.put()
-    rows = await shelf.house.rows("select asset_id, session_id, size from gateway.attachments")
-    assert [tuple(row) for row in rows] == [(shelf.asset, shelf.session, len(CONTENT))]
+async def test_small_result_makes_no_asset_and_repetition_no_second(assets: Assets) -> None:
+    await assets.put()
+    rows = await assets.gateway.rows("select asset_id, session_id, size from gateway.attachments")
+    assert [tuple(row) for row in rows] == [(assets.asset, assets.session, len(CONTENT))]

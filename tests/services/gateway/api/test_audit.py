@@ -23,8 +23,8 @@ from libs.runtime.service import Service
 from services.audit_worker import service as audit_worker
 from services.audit_worker.store import Search, Store
 from tests import infrastructure
-from tests.services.audit_worker.house import HANDLED, Points
-from tests.services.gateway.house import House, house
+from tests.services.audit_worker.running import HANDLED, Points
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 PATH = "/v1/admin/audit"
 
@@ -33,15 +33,15 @@ PATH = "/v1/admin/audit"
 class Auditor:
     """A tenant of a gateway that reaches an audit worker, and a client that holds only the auditor's scope."""
 
-    house: House
+    gateway: RunningGateway
     http: httpx.AsyncClient
     points: Points
 
     async def record(self, *actions: ActionRecorded, session: str) -> None:
         """Publish audit records of a new session, and return once they are chained."""
-        tenant, store = self.house.tenant, Store(self.house.platform.database)
+        tenant, store = self.gateway.tenant, Store(self.gateway.platform.database)
         cause = Cause.request("tester", id=ids.new(), tenant=tenant, key=f"{tenant}:{session}", session=session)
-        await self.house.platform.writer.apply(Changeset(cause).emit(*actions))
+        await self.gateway.platform.writer.apply(Changeset(cause).emit(*actions))
         while True:
             seen = self.points.seen[HANDLED]
             if len(await store.search(tenant, Search(session=session), before=None, most=500)) == len(actions):
@@ -80,7 +80,7 @@ async def audited(
     owner: str,
     points: Points,
     tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[House]:
+) -> AsyncIterator[RunningGateway]:
     """A gateway and an audit worker in one process."""
     clients: dict[str, Callable[[], httpx.AsyncClient]] = {}
 
@@ -92,12 +92,12 @@ async def audited(
 
     ports: dict[str, Any] = {"policy": rules, "keys": keys, "clients": clients, "point": points}
     data_dir, database = tmp_path_factory.mktemp("data"), infrastructure.fresh_database(server, gateway_template)
-    async with database as where, house(where, owner, others=[worker], data_dir=data_dir, **ports) as made:
+    async with database as where, running_gateway(where, owner, others=[worker], data_dir=data_dir, **ports) as made:
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def auditor(audited: House, points: Points) -> AsyncIterator[Auditor]:
+async def auditor(audited: RunningGateway, points: Points) -> AsyncIterator[Auditor]:
     mine = replace(audited, tenant=ids.new())
     async with mine.client(await mine.key("admin.audit", principal="auditor")) as http:
         yield Auditor(mine, http, points)
@@ -151,7 +151,7 @@ async def test_audit_status_counts_sealed_records(auditor: Auditor) -> None:
     assert after["sealed"] >= before["count"]
 
 
-async def test_audit_search_shows_only_the_callers_tenant(auditor: Auditor, audited: House) -> None:
+async def test_audit_search_shows_only_the_callers_tenant(auditor: Auditor, audited: RunningGateway) -> None:
     await auditor.record(action("a"), session="s-1")
     stranger = replace(audited, tenant=ids.new())
     async with stranger.client(await stranger.key("admin")) as http:
@@ -160,7 +160,7 @@ async def test_audit_search_shows_only_the_callers_tenant(auditor: Auditor, audi
 
 
 @pytest.mark.parametrize("route", ["", "/status", "/export"])
-async def test_audit_routes_need_the_auditors_scope(home: House, route: str) -> None:
+async def test_audit_routes_need_the_auditors_scope(home: RunningGateway, route: str) -> None:
     async with home.client(await home.key("chat", "files:read")) as http:
         answer = await http.get(f"{PATH}{route}")
     assert (answer.status_code, answer.json()["code"]) == (403, "POLICY_DENIED")
@@ -168,7 +168,7 @@ async def test_audit_routes_need_the_auditors_scope(home: House, route: str) -> 
 
 async def test_audit_access_is_recorded(auditor: Auditor) -> None:
     await auditor.search(action="tool.execute")
-    records = await auditor.house.audited("admin.audit")
+    records = await auditor.gateway.audited("admin.audit")
     assert [(r["principal"], r["resource"], r["verdict"]) for r in records] == [("auditor", "audit:search", "allow")]
 
 

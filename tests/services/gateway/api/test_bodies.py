@@ -10,7 +10,7 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 JSON = {"Content-Type": "application/json"}
 DEEP = b'{"text": ' + b"[" * 10_000 + b"]" * 10_000 + b"}"
@@ -112,7 +112,7 @@ async def test_problem_names_error_and_place_without_the_value(http: httpx.Async
 
 
 @pytest.mark.requirement("A22")
-async def test_a_crash_of_ours_shows_nothing_of_us(home: House) -> None:
+async def test_a_crash_of_ours_shows_nothing_of_us(home: RunningGateway) -> None:
     async def crash() -> None:
         raise RuntimeError("the database's password is hunter2")
 

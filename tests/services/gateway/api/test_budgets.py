@@ -7,14 +7,16 @@ import pytest
 
 from libs import ids
 from libs.budgets import Amount, Payer
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 
 async def opened(http: httpx.AsyncClient) -> str:
     return str((await http.post("/v1/sessions", json={"title": "t"})).json()["session_id"])
 
 
-async def test_budget_shows_spending_reservations_limits_and_reset(home: House, http: httpx.AsyncClient) -> None:
+async def test_budget_shows_spending_reservations_limits_and_reset(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     session, budgets = await opened(http), home.platform.budgets
     payer = Payer(home.tenant, session, "t1")
     await budgets.settle(await budgets.reserve(payer, Amount(100, 50), about="toy"), Amount(70, 20))
@@ -33,7 +35,7 @@ async def test_accounts_that_were_never_used_are_empty(http: httpx.AsyncClient) 
 
 
 @pytest.mark.requirement("P8")
-async def test_nobody_sees_another_tenants_accounts(home: House, http: httpx.AsyncClient) -> None:
+async def test_nobody_sees_another_tenants_accounts(home: RunningGateway, http: httpx.AsyncClient) -> None:
     session = await opened(http)
     await home.platform.budgets.reserve(Payer(home.tenant, session, "t1"), Amount(9, 8), about="toy")
     async with home.client(await home.key("*", tenant=ids.new())) as stranger:
@@ -41,7 +43,7 @@ async def test_nobody_sees_another_tenants_accounts(home: House, http: httpx.Asy
         assert (await stranger.get("/v1/budgets", params={"session": session})).status_code == 404
 
 
-async def test_it_takes_a_key_and_a_session_that_there_is(home: House, http: httpx.AsyncClient) -> None:
+async def test_it_takes_a_key_and_a_session_that_there_is(home: RunningGateway, http: httpx.AsyncClient) -> None:
     assert (await http.get("/v1/budgets", params={"session": "no-such"})).status_code == 404
     assert (await http.get("/v1/budgets", params={"session": "../x"})).status_code == 422
     async with home.client("suma_nobody") as nobody:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 DIGEST = "0" * 64
 
 
 @pytest.mark.parametrize("path", ["/v1/skills", "/v1/skills/letters"])
-async def test_who_may_not_read_files_looks_into_no_folder(home: House, path: str) -> None:
+async def test_who_may_not_read_files_looks_into_no_folder(home: RunningGateway, path: str) -> None:
     async with home.client(await home.key("chat")) as chatter:
         answer = await chatter.get(path, params={"root": "/home/ada"})
     assert (answer.status_code, answer.json()["code"]) == (403, "SCOPE_MISSING")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 POLLED = (
     "/v1/sessions",
@@ -41,14 +41,14 @@ async def test_changed_read_is_sent_whole_with_a_new_tag(http: httpx.AsyncClient
     assert changed.headers["etag"] != tag
 
 
-async def test_tag_of_one_identity_never_matches_another(home: House, http: httpx.AsyncClient) -> None:
+async def test_tag_of_one_identity_never_matches_another(home: RunningGateway, http: httpx.AsyncClient) -> None:
     tag = (await http.get("/v1/approvals")).headers["etag"]
     for key in (await home.key("*", principal="bob"), await home.key("*", tenant="other", principal="owner")):
         async with home.client(key) as other:
             assert (await other.get("/v1/approvals", headers={"If-None-Match": tag})).status_code == 200
 
 
-async def test_refused_identity_gets_no_304(home: House, http: httpx.AsyncClient) -> None:
+async def test_refused_identity_gets_no_304(home: RunningGateway, http: httpx.AsyncClient) -> None:
     path = await session(http)
     tag = (await http.get(path)).headers["etag"]
     async with home.client(await home.key("*", tenant="other")) as other:

@@ -9,12 +9,12 @@ import pytest
 
 from libs import ids
 from libs.events import ApprovalClosed, ApprovalRequested, EffectResolved, TurnEnded, TurnStarted
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 HAPPENED = {"verdict": "happened", "digest": "d1", "reason": "it is in the books", "data": {"row": 7}}
 
 
-async def doubted(home: House, http: httpx.AsyncClient) -> ApprovalRequested:
+async def doubted(home: RunningGateway, http: httpx.AsyncClient) -> ApprovalRequested:
     """A turn that waits for a finding about its effect."""
     accepted = (await http.post("/v1/sessions/message", json={"text": "send it"})).json()
     turn = accepted["turn_id"]
@@ -39,11 +39,13 @@ async def session_of(http: httpx.AsyncClient, asked: ApprovalRequested) -> str:
     return str((await http.get(f"/v1/effects/{asked.approval_id}")).json()["session_id"])
 
 
-async def told(home: House) -> list[Any]:
+async def told(home: RunningGateway) -> list[Any]:
     return [data async for data in home.published("suma.effect.resolved.v1")]
 
 
-async def test_unknown_effect_is_in_the_inbox_and_the_effect_list(home: House, http: httpx.AsyncClient) -> None:
+async def test_unknown_effect_is_in_the_inbox_and_the_effect_list(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     asked = await doubted(home, http)
     (effect,) = (await http.get("/v1/effects")).json()["effects"]
     (approval,) = (await http.get("/v1/approvals")).json()["approvals"]
@@ -55,7 +57,7 @@ async def test_unknown_effect_is_in_the_inbox_and_the_effect_list(home: House, h
     )
 
 
-async def test_it_stays_in_the_inbox_when_its_turn_has_ended(home: House, http: httpx.AsyncClient) -> None:
+async def test_it_stays_in_the_inbox_when_its_turn_has_ended(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     session = await session_of(http, asked)
     await home.worker_says(session, TurnEnded(turn_id=asked.turn_id, state="failed", reason="EFFECT_UNKNOWN"))
@@ -66,7 +68,7 @@ async def test_it_stays_in_the_inbox_when_its_turn_has_ended(home: House, http: 
     assert (await http.post(f"/v1/effects/{asked.approval_id}", json=HAPPENED)).status_code == 202
 
 
-async def test_finding_reaches_the_worker_with_its_principal(home: House, http: httpx.AsyncClient) -> None:
+async def test_finding_reaches_the_worker_with_its_principal(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     answer = await http.post(f"/v1/effects/{asked.approval_id}", json=HAPPENED)
     (finding,) = map(EffectResolved.model_validate, await told(home))
@@ -76,7 +78,7 @@ async def test_finding_reaches_the_worker_with_its_principal(home: House, http: 
 
 
 @pytest.mark.requirement("A20")
-async def test_the_same_answer_sent_again_is_one_answer(home: House, http: httpx.AsyncClient) -> None:
+async def test_the_same_answer_sent_again_is_one_answer(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     path, key = f"/v1/effects/{asked.approval_id}", {"Idempotency-Key": "k1"}
     first = await http.post(path, json=HAPPENED, headers=key)
@@ -86,7 +88,7 @@ async def test_the_same_answer_sent_again_is_one_answer(home: House, http: httpx
 
 
 @pytest.mark.requirement("A22a")
-async def test_a_second_answer_is_told_who_was_first(home: House, http: httpx.AsyncClient) -> None:
+async def test_a_second_answer_is_told_who_was_first(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     session = await session_of(http, asked)
     done = ApprovalClosed(
@@ -111,7 +113,7 @@ async def test_a_second_answer_is_told_who_was_first(home: House, http: httpx.As
     ],
 )
 async def test_an_answer_that_cannot_count_is_sent_back(
-    home: House, http: httpx.AsyncClient, body: dict[str, Any], status: int, code: str
+    home: RunningGateway, http: httpx.AsyncClient, body: dict[str, Any], status: int, code: str
 ) -> None:
     asked = await doubted(home, http)
     answer = await http.post(f"/v1/effects/{asked.approval_id}", json=body)
@@ -119,7 +121,9 @@ async def test_an_answer_that_cannot_count_is_sent_back(
     assert await told(home) == []
 
 
-async def test_it_cannot_be_approved_and_an_approval_is_no_effect(home: House, http: httpx.AsyncClient) -> None:
+async def test_it_cannot_be_approved_and_an_approval_is_no_effect(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     asked = await doubted(home, http)
     yes = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "d1"})
     assert (yes.status_code, yes.json()["code"]) == (422, "NO_APPROVAL")
@@ -131,7 +135,7 @@ async def test_it_cannot_be_approved_and_an_approval_is_no_effect(home: House, h
 
 
 @pytest.mark.requirement("P8", "P4")
-async def test_effect_is_closed_to_other_tenants_and_readers(home: House, http: httpx.AsyncClient) -> None:
+async def test_effect_is_closed_to_other_tenants_and_readers(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     path = f"/v1/effects/{asked.approval_id}"
     async with home.client(await home.key("*", tenant=ids.new())) as stranger:

@@ -17,17 +17,17 @@ from services.gateway.service import watch
 from tests import infrastructure
 from tests.chaos.servers import PostgresServer, RedisServer
 from tests.infrastructure import AllowAll
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 
-async def _ready(home: House) -> tuple[int, Any]:
+async def _ready(home: RunningGateway) -> tuple[int, Any]:
     async with home.client() as http:
         answer = await http.get("/readyz")
     return answer.status_code, answer.json()
 
 
 @pytest.mark.requirement("A17")
-async def test_readiness_names_what_was_asked_and_the_laws_revision(home: House) -> None:
+async def test_readiness_names_what_was_asked_and_the_laws_revision(home: RunningGateway) -> None:
     status, body = await _ready(home)
     assert (status, body["ready"], body["problems"]) == (200, True, [])
     assert set(body["checks"]) == {"postgres", "policy", "bus"}
@@ -47,13 +47,13 @@ class Lawless(AllowAll):
     ("policy", "says"), [(Broken(), "the old rules stay"), (Lawless(), "no policy bundle is active")]
 )
 async def test_a_law_in_trouble_is_not_ready(gateway_where: Dsns, owner: str, policy: AllowAll, says: str) -> None:
-    async with house(gateway_where, owner, policy=policy) as home:
+    async with running_gateway(gateway_where, owner, policy=policy) as home:
         status, body = await _ready(home)
     assert (status, body["ready"]) == (503, False)
     assert says in body["problems"][0]
 
 
-async def becomes(home: House, name: str, *, ok: bool) -> tuple[int, Any]:
+async def becomes(home: RunningGateway, name: str, *, ok: bool) -> tuple[int, Any]:
     """Return the readiness that reports this state of a dependency, within two seconds."""
     async with asyncio.timeout(60):
         while (said := await _ready(home))[1]["checks"][name]["ok"] is not ok:
@@ -66,7 +66,7 @@ async def test_readiness_follows_a_restart_of_postgres(tmp_path: Path, owner: st
     server = PostgresServer(tmp_path / "postgres")
     await server.start()
     where = infrastructure.dsns(Postgres(tmp_path / "postgres"), "suma")
-    async with house(where, owner) as home:
+    async with running_gateway(where, owner) as home:
         await becomes(home, "postgres", ok=True)
         await server.stop()
         status, body = await becomes(home, "postgres", ok=False)
@@ -85,7 +85,7 @@ async def test_readiness_follows_an_outage_of_redis(gateway_where: Dsns, owner: 
     await server.start()
     async with (
         connect(f"unix://{server.end}") as client,
-        house(gateway_where, owner, deltas=RedisDeltas(client)) as home,
+        running_gateway(gateway_where, owner, deltas=RedisDeltas(client)) as home,
     ):
         assert (await becomes(home, "redis", ok=True))[0] == 200
         await server.kill()
@@ -101,7 +101,7 @@ async def test_what_is_not_essential_degrades_and_leaves_us_ready(
     nowhere = f"unix://{tmp_path / 'nobody.sock'}"
     async with (
         connect(nowhere) as client,
-        house(gateway_where, owner, deltas=RedisDeltas(client), essential=frozenset({"postgres"})) as home,
+        running_gateway(gateway_where, owner, deltas=RedisDeltas(client), essential=frozenset({"postgres"})) as home,
     ):
         status, body = await becomes(home, "redis", ok=False)
     assert (status, body["ready"], body["problems"]) == (200, True, [])
@@ -109,7 +109,7 @@ async def test_what_is_not_essential_degrades_and_leaves_us_ready(
 
 
 async def test_what_the_host_knows_is_told_too(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner) as home:
+    async with running_gateway(gateway_where, owner) as home:
         watch(home.service, lambda: ["audit_worker stopped at …"])
         status, body = await _ready(home)
     assert (status, body["problems"]) == (503, ["audit_worker stopped at …"])

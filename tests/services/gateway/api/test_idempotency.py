@@ -10,18 +10,20 @@ import pytest
 from libs import ids
 from libs.database import Dsns
 from tests import infrastructure
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 KEY = {"Idempotency-Key": "from-my-phone-1"}
 
 
-async def _messages(home: House, tenant: str | None = None) -> int:
+async def _messages(home: RunningGateway, tenant: str | None = None) -> int:
     (row,) = await home.rows("select count(*) as n from gateway.turns", tenant=tenant)
     return int(row["n"])
 
 
 @pytest.mark.requirement("A20", "S3-42")
-async def test_a_message_posted_twice_with_one_key_makes_one_turn(home: House, http: httpx.AsyncClient) -> None:
+async def test_a_message_posted_twice_with_one_key_makes_one_turn(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     session = (await http.post("/v1/sessions", json={})).json()["session_id"]
     first = await http.post(f"/v1/sessions/{session}/messages", json={"text": "tidy"}, headers=KEY)
     again = await http.post(f"/v1/sessions/{session}/messages", json={"text": "tidy"}, headers=KEY)
@@ -34,7 +36,7 @@ async def test_a_message_posted_twice_with_one_key_makes_one_turn(home: House, h
 @pytest.mark.requirement("A20")
 @pytest.mark.parametrize("route", ["/v1/sessions/message", "/v1/sessions/{session}/messages"])
 async def test_fifty_requests_at_once_with_one_key_make_one_turn(
-    home: House, http: httpx.AsyncClient, route: str
+    home: RunningGateway, http: httpx.AsyncClient, route: str
 ) -> None:
     session = (await http.post("/v1/sessions", json={})).json()["session_id"]
     post = http.post
@@ -56,14 +58,14 @@ async def test_a_key_with_another_body_or_route_is_refused(http: httpx.AsyncClie
     assert [(a.status_code, a.json()["code"]) for a in (other, elsewhere)] == [(422, "IDEMPOTENCY_KEY_REUSED")] * 2
 
 
-async def test_how_a_body_is_spelled_makes_no_difference(home: House, http: httpx.AsyncClient) -> None:
+async def test_how_a_body_is_spelled_makes_no_difference(home: RunningGateway, http: httpx.AsyncClient) -> None:
     json = {**KEY, "Content-Type": "application/json"}
     await http.post("/v1/sessions/message", content=b'{"text": "tid\\u0079", "on_busy": "queue"}', headers=json)
     again = await http.post("/v1/sessions/message", content=b'{"text":"tidy"}', headers=json)
     assert (again.status_code, await _messages(home)) == (202, 1)
 
 
-async def test_a_key_belongs_to_its_principal(home: House, http: httpx.AsyncClient) -> None:
+async def test_a_key_belongs_to_its_principal(home: RunningGateway, http: httpx.AsyncClient) -> None:
     await http.post("/v1/sessions/message", json={"text": "tidy"}, headers=KEY)
     async with home.client(await home.key("chat", principal="ada")) as ada:
         await ada.post("/v1/sessions/message", json={"text": "something else"}, headers=KEY)
@@ -74,7 +76,7 @@ async def test_a_key_belongs_to_its_principal(home: House, http: httpx.AsyncClie
 
 
 async def test_a_key_may_be_used_again_after_a_day(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner) as home, home.client() as http:
+    async with running_gateway(gateway_where, owner) as home, home.client() as http:
         await http.post("/v1/sessions/message", json={"text": "tidy"}, headers=KEY)
         await infrastructure.shift(home.platform.database, seconds=24 * 3600 + 1)
         again = await http.post("/v1/sessions/message", json={"text": "tidy up"}, headers=KEY)
@@ -84,7 +86,7 @@ async def test_a_key_may_be_used_again_after_a_day(gateway_where: Dsns, owner: s
         assert row["n"] == 1
 
 
-async def test_a_refused_request_leaves_its_key_free(home: House) -> None:
+async def test_a_refused_request_leaves_its_key_free(home: RunningGateway) -> None:
     async with home.client(await home.key("chat")) as reader:
         refused = await reader.post("/v1/sessions", json={"root": "/home/ada"}, headers=KEY)
         allowed = await reader.post("/v1/sessions", json={}, headers=KEY)

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest_asyncio
 
 from libs import ids
-from tests.services.gateway.house import House, served
+from tests.services.gateway.running import RunningGateway, served
 from tests.support.fork_server import shared
 
 HERE = Path(__file__).parents[4]
 
 
 @dataclass
-class Said:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -29,15 +29,15 @@ class Shell:
     url: str
     key: str
 
-    async def suma(self, *arguments: str) -> Said:
+    async def suma(self, *arguments: str) -> CommandResult:
         own = {"SUMA_URL": self.url, "SUMA_API_KEY": self.key, "COLUMNS": "200", "PYTHONPATH": str(HERE)}
         process = await (await shared()).begin("services.cli", *arguments, environment={**os.environ, **own})
         out, err = await process.communicate()
-        return Said(process.returncode or 0, out.decode(), err.decode())
+        return CommandResult(process.returncode or 0, out.decode(), err.decode())
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def shell(home: House, running: House) -> AsyncIterator[Shell]:
+async def shell(home: RunningGateway, running: RunningGateway) -> AsyncIterator[Shell]:
     async with served(running) as url:
         yield Shell(url, home.owner)
 
@@ -59,7 +59,7 @@ async def test_key_is_created_listed_rotated_and_revoked(shell: Shell) -> None:
     assert "revoked" in (await shell.suma("keys", "list", "--all")).out
 
 
-async def test_tenant_is_created_and_gets_a_key(running: House, shell: Shell) -> None:
+async def test_tenant_is_created_and_gets_a_key(running: RunningGateway, shell: Shell) -> None:
     owner, tenant = Shell(shell.url, running.owner), f"t{ids.new()}"
     assert (await owner.suma("tenants", "create", tenant, "--name", "ACME")).code == 0
     assert tenant in (await owner.suma("tenants", "list")).out

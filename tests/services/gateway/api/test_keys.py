@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from libs import ids
 from libs.identity.roles import BUNDLES
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 Json = Any
 
@@ -25,7 +25,7 @@ async def created(http: httpx.AsyncClient, **asked: Json) -> Json:
     return answer.json()
 
 
-async def status_of(home: House, key: str) -> int:
+async def status_of(home: RunningGateway, key: str) -> int:
     async with home.client(key) as http:
         return (await http.get("/v1/me")).status_code
 
@@ -37,20 +37,20 @@ async def listed(http: httpx.AsyncClient, **params: str) -> list[Json]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def platform_home(running: House) -> AsyncIterator[httpx.AsyncClient]:
+async def platform_home(running: RunningGateway) -> AsyncIterator[httpx.AsyncClient]:
     """Yield a client of the machine's owner, in the platform's own tenant."""
     async with running.client() as http:
         yield http
 
 
 @asynccontextmanager
-async def admin_of(home: House) -> AsyncIterator[httpx.AsyncClient]:
+async def admin_of(home: RunningGateway) -> AsyncIterator[httpx.AsyncClient]:
     async with home.client(await home.key(*BUNDLES["admin"], principal="admin")) as http:
         yield http
 
 
 @pytest.mark.requirement("S3-50")
-async def test_created_key_has_its_roles_and_is_shown_once(home: House, http: httpx.AsyncClient) -> None:
+async def test_created_key_has_its_roles_and_is_shown_once(home: RunningGateway, http: httpx.AsyncClient) -> None:
     made = await created(http, name="laptop", scopes=["admin.bus.read"])
     async with home.client(made["key"]) as ada:
         me = (await ada.get("/v1/me")).json()
@@ -64,7 +64,7 @@ async def test_created_key_has_its_roles_and_is_shown_once(home: House, http: ht
 
 
 @pytest.mark.requirement("S3-59")
-async def test_rotated_key_overlaps_with_its_successor(home: House, http: httpx.AsyncClient) -> None:
+async def test_rotated_key_overlaps_with_its_successor(home: RunningGateway, http: httpx.AsyncClient) -> None:
     ends = (datetime.now(UTC) + timedelta(days=30)).isoformat()
     old = await created(http, name="ci", expires_at=ends)
     path = f"/v1/admin/keys/{old['key_id']}/rotate"
@@ -78,7 +78,9 @@ async def test_rotated_key_overlaps_with_its_successor(home: House, http: httpx.
 
 
 @pytest.mark.requirement("A21")
-async def test_revoked_key_is_refused_at_once_and_listed_as_ended(home: House, http: httpx.AsyncClient) -> None:
+async def test_revoked_key_is_refused_at_once_and_listed_as_ended(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     made = await created(http)
     revoked = [await http.post(f"/v1/admin/keys/{made['key_id']}/revoke") for _ in range(2)]
     assert [(answer.status_code, answer.json()["state"]) for answer in revoked] == [(200, "revoked")] * 2
@@ -89,7 +91,7 @@ async def test_revoked_key_is_refused_at_once_and_listed_as_ended(home: House, h
     assert (again.status_code, again.json()["code"]) == (409, "KEY_ENDED")
 
 
-async def test_key_cannot_grant_more_than_its_creator_holds(home: House, http: httpx.AsyncClient) -> None:
+async def test_key_cannot_grant_more_than_its_creator_holds(home: RunningGateway, http: httpx.AsyncClient) -> None:
     strong = await created(http, scopes=["admin.roots"])
     async with admin_of(home) as admin:
         for asked in ({"scopes": ["*"]}, {"scopes": ["admin.tenants"]}, {"scopes": ["admin.roots"]}):
@@ -101,7 +103,7 @@ async def test_key_cannot_grant_more_than_its_creator_holds(home: House, http: h
             await created(admin, roles=[role])
 
 
-async def test_only_administrators_manage_keys(home: House) -> None:
+async def test_only_administrators_manage_keys(home: RunningGateway) -> None:
     for role in ("user", "operator", "auditor"):
         async with home.client(await home.key(*BUNDLES[role], principal=role)) as http:
             answers = [
@@ -118,7 +120,7 @@ async def test_key_past_its_expiry_cannot_be_created(http: httpx.AsyncClient) ->
     assert (await http.post("/v1/admin/keys", json={"principal": "ada"})).status_code == 422
 
 
-async def test_disabled_principal_loses_every_key_and_browser(home: House, http: httpx.AsyncClient) -> None:
+async def test_disabled_principal_loses_every_key_and_browser(home: RunningGateway, http: httpx.AsyncClient) -> None:
     made = await created(http)
     async with home.client(made["key"]) as ada:
         await ada.post("/v1/signin")
@@ -134,7 +136,7 @@ async def test_disabled_principal_loses_every_key_and_browser(home: House, http:
 
 
 @pytest.mark.requirement("P8")
-async def test_tenant_is_created_used_and_disabled(running: House, platform_home: httpx.AsyncClient) -> None:
+async def test_tenant_is_created_used_and_disabled(running: RunningGateway, platform_home: httpx.AsyncClient) -> None:
     tenant = f"t{ids.new()}"
     made = await platform_home.post("/v1/admin/tenants", json={"tenant": tenant, "name": "ACME"})
     twice = await platform_home.post("/v1/admin/tenants", json={"tenant": tenant})
@@ -152,7 +154,7 @@ async def test_tenant_is_created_used_and_disabled(running: House, platform_home
 
 
 @pytest.mark.requirement("P8")
-async def test_other_tenants_are_closed_to_all_but_the_platforms(home: House, http: httpx.AsyncClient) -> None:
+async def test_other_tenants_are_closed_to_all_but_the_platforms(home: RunningGateway, http: httpx.AsyncClient) -> None:
     answers = [
         await http.get("/v1/admin/tenants"),
         await http.post("/v1/admin/tenants", json={"tenant": "mine"}),
@@ -179,7 +181,7 @@ async def test_key_file_is_replaced_only_by_its_owner(platform_home: httpx.Async
         assert (answer.status_code, answer.json()["code"]) == (409, "KEY_FILE")
 
 
-async def test_changes_of_keys_are_decided_and_audited(home: House, http: httpx.AsyncClient) -> None:
+async def test_changes_of_keys_are_decided_and_audited(home: RunningGateway, http: httpx.AsyncClient) -> None:
     made = await created(http)
     await http.post(f"/v1/admin/keys/{made['key_id']}/revoke")
     decisions = [(record["phase"], record["verdict"]) for record in await home.audited("admin.keys.write")]

@@ -35,7 +35,7 @@ from libs.identity.roles import BUNDLES
 from libs.keys import Keys
 from libs.policy import Policy
 from services.gateway.api.middleware.concurrency import OPEN
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 from tests.services.gateway.uploading import BYTES, PLACE, TUS
 
 GOLDEN = Path(__file__).parents[4] / "proto" / "golden"
@@ -192,7 +192,7 @@ PROBES: dict[str, Probe] = {
 class Victim:
     """What belongs to one principal, by the names of path parameters."""
 
-    home: House
+    home: RunningGateway
     ids: Mapping[str, str]
     marks: frozenset[str]
     """Texts that nobody else may read."""
@@ -247,7 +247,7 @@ def goldens() -> Iterator[Event]:
         yield registry[said["type"]].model_validate(said["data"])
 
 
-async def handled(home: House, event: Event, session: str, turn: str) -> None:
+async def handled(home: RunningGateway, event: Event, session: str, turn: str) -> None:
     """Deliver an event to the gateway as a consumer does."""
     if "turn_id" in type(event).model_fields:
         event = event.model_copy(update={"turn_id": turn})
@@ -260,14 +260,14 @@ async def handled(home: House, event: Event, session: str, turn: str) -> None:
         await home.platform.writer.apply(await handle(cause, envelope))
 
 
-def heard(home: House) -> list[Event]:
+def heard(home: RunningGateway) -> list[Event]:
     """Return an example of every event type that the gateway consumes."""
     found = [event for event in goldens() if type(event) in {s.event for s in home.service.subscriptions}]
     assert {type(event) for event in found} == {s.event for s in home.service.subscriptions}
     return found
 
 
-async def victim_of(home: House) -> Victim:
+async def victim_of(home: RunningGateway) -> Victim:
     key = await home.key("*", principal="victim")
     async with home.client(key) as http:
         accepted = (await http.post("/v1/sessions/message", json={"text": SECRET})).json()
@@ -313,11 +313,11 @@ async def inside(keys: Keys) -> Inside:
 @pytest_asyncio.fixture(loop_scope="session")
 async def victim(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, inside: Inside) -> AsyncIterator[Victim]:
     clients = {name: lambda name=name: inside.client(name) for name in ("tool_executor", "audit_worker")}
-    async with house(gateway_where, owner, policy=rules, keys=keys, clients=clients) as made:
+    async with running_gateway(gateway_where, owner, policy=rules, keys=keys, clients=clients) as made:
         yield await victim_of(replace(made, tenant=ids.new()))
 
 
-def routes(home: House) -> Iterator[str]:
+def routes(home: RunningGateway) -> Iterator[str]:
     """Yield every route of the application, except the public ones."""
     for route in home.app.routes:
         match route:
@@ -348,7 +348,7 @@ class Answer:
     text: str
 
 
-async def ask(home: House, key: str, route: str, known: Mapping[str, str]) -> Answer:
+async def ask(home: RunningGateway, key: str, route: str, known: Mapping[str, str]) -> Answer:
     method, path = route.split(" ")
     probe = PROBES[route]
     path, query, body = filled(path, known), filled(dict(probe.query), known), filled(probe.body, known)
@@ -359,7 +359,7 @@ async def ask(home: House, key: str, route: str, known: Mapping[str, str]) -> An
     return Answer(answer.status_code, answer.text)
 
 
-async def _socket(home: House, key: str, path: str, query: Mapping[str, str]) -> Answer:
+async def _socket(home: RunningGateway, key: str, path: str, query: Mapping[str, str]) -> Answer:
     sent: list[Json] = []
     headers = [(b"host", b"localhost:8010"), (b"authorization", f"Bearer {key}".encode())]
     scope = {
@@ -387,14 +387,14 @@ async def _socket(home: House, key: str, path: str, query: Mapping[str, str]) ->
 STRANGERS = {"another tenant's owner": "*", "another tenant's admin": "admin", "another user": "user"}
 
 
-async def stranger_of(victim: Victim, who: str) -> tuple[House, str]:
+async def stranger_of(victim: Victim, who: str) -> tuple[RunningGateway, str]:
     role = STRANGERS[who]
     home = victim.home if who == "another user" else replace(victim.home, tenant=ids.new())
     return home, await home.key(*BUNDLES.get(role, {"*"}), principal="stranger")
 
 
 @pytest.mark.requirement("P8", "A29")
-def test_every_route_has_a_probe(running: House) -> None:
+def test_every_route_has_a_probe(running: RunningGateway) -> None:
     assert set(routes(running)) == set(PROBES)
 
 

@@ -10,7 +10,7 @@ import pytest
 from libs.database import Dsns
 from libs.keys import Keys
 from libs.policy import Policy
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 INITIALIZE = {
@@ -34,7 +34,7 @@ async def session_id(http: httpx.AsyncClient) -> str:
 
 
 @pytest.mark.requirement("A21")
-async def test_challenge_names_scope_and_metadata(home: House) -> None:
+async def test_challenge_names_scope_and_metadata(home: RunningGateway) -> None:
     async with home.client() as http:
         del http.headers["Authorization"]
         refused = await post(http, rpc("tools/list"))
@@ -48,7 +48,7 @@ async def test_challenge_names_scope_and_metadata(home: House) -> None:
     assert refused.json()["error"]["data"]["code"] == "BAD_KEY"
 
 
-async def test_missing_scope_is_challenged_and_recorded(home: House) -> None:
+async def test_missing_scope_is_challenged_and_recorded(home: RunningGateway) -> None:
     async with home.client(await home.key("memory")) as http:
         refused = await post(http, rpc("tools/list"))
     assert refused.status_code == 403
@@ -75,7 +75,7 @@ async def test_no_stream_without_a_request(http: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.requirement("P8")
-async def test_session_id_is_of_one_caller(home: House) -> None:
+async def test_session_id_is_of_one_caller(home: RunningGateway) -> None:
     async with home.client() as mine, home.client(await home.key("*", principal="eve")) as others:
         known = {"mcp-session-id": await session_id(mine)}
         assert (await post(mine, rpc("tools/list"), **known)).status_code == 200
@@ -87,7 +87,10 @@ async def test_limit_answers_as_an_error_of_the_protocol(
     gateway_where: Dsns, rules: Policy, keys: Keys, owner: str
 ) -> None:
     settings = {"requests_per_minute_by_route": {"POST /mcp": 1}}
-    async with house(gateway_where, owner, policy=rules, keys=keys, settings=settings) as made, made.client() as http:
+    async with (
+        running_gateway(gateway_where, owner, policy=rules, keys=keys, settings=settings) as made,
+        made.client() as http,
+    ):
         answers = [await post(http, rpc("ping")) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 429]
     assert int(answers[1].headers["retry-after"]) >= 1

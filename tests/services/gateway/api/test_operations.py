@@ -14,68 +14,68 @@ from libs.identity.roles import BUNDLES
 from services import settings
 from services.gateway.samples import SAMPLES_MOST
 from services.gateway.service import watch
-from tests.services.gateway.api.conftest import WITHIN, Desk
+from tests.services.gateway.api.conftest import WITHIN, Operator
 
 
-async def parked(desk: Desk, count: int) -> None:
-    pool = await desk.house.platform.database.bus()
+async def parked(operator: Operator, count: int) -> None:
+    pool = await operator.gateway.platform.database.bus()
     async with asyncio.timeout(WITHIN):
         while await pool.fetchval("select count(*) from bus.parked where state = 'parked'") != count:
             await asyncio.sleep(0.02)
 
 
 @pytest.mark.requirement("S3-41", "A8")
-async def test_event_waiting_for_policy_is_listed_until_handled(desk: Desk) -> None:
-    said = await desk.say("policy: hm")
-    await parked(desk, 1)
-    (waiting,) = (await desk.http.get("/v1/admin/requeue")).json()["waiting"]
+async def test_event_waiting_for_policy_is_listed_until_handled(operator: Operator) -> None:
+    said = await operator.say("policy: hm")
+    await parked(operator, 1)
+    (waiting,) = (await operator.http.get("/v1/admin/requeue")).json()["waiting"]
     assert (waiting["group"], waiting["turn_id"]) == ("conversation_worker", said["turn_id"])
     assert waiting["error"].startswith("POLICY_UNAVAILABLE: ")
-    (notice,) = desk.worker.board.notices.values()
+    (notice,) = operator.worker.board.notices.values()
     assert (notice.id, notice.tenant, notice.turn) == (waiting["id"], "local", said["turn_id"])
 
-    desk.worker.mended = True
-    await desk.later(61)
-    await desk.until_handled(1)
-    await parked(desk, 0)
-    assert (await desk.http.get("/v1/admin/requeue")).json()["waiting"] == []
+    operator.worker.mended = True
+    await operator.later(61)
+    await operator.until_handled(1)
+    await parked(operator, 0)
+    assert (await operator.http.get("/v1/admin/requeue")).json()["waiting"] == []
     async with asyncio.timeout(WITHIN):
-        while desk.worker.board.notices:
+        while operator.worker.board.notices:
             await asyncio.sleep(0.02)
 
 
-async def test_requeue_omits_events_that_wait_for_other_reasons(desk: Desk) -> None:
-    said = await desk.say("policy: hm")
-    await parked(desk, 1)
-    await desk.say("behind", said["session_id"])
-    await parked(desk, 2)
-    (waiting,) = (await desk.http.get("/v1/admin/requeue")).json()["waiting"]
+async def test_requeue_omits_events_that_wait_for_other_reasons(operator: Operator) -> None:
+    said = await operator.say("policy: hm")
+    await parked(operator, 1)
+    await operator.say("behind", said["session_id"])
+    await parked(operator, 2)
+    (waiting,) = (await operator.http.get("/v1/admin/requeue")).json()["waiting"]
     assert waiting["turn_id"] == said["turn_id"]
 
 
 @pytest.mark.requirement("S3-41")
-async def test_retry_is_immediate_and_recorded(desk: Desk) -> None:
-    await desk.say("policy: hm")
-    await parked(desk, 1)
-    pool = await desk.house.platform.database.bus()
+async def test_retry_is_immediate_and_recorded(operator: Operator) -> None:
+    await operator.say("policy: hm")
+    await parked(operator, 1)
+    pool = await operator.gateway.platform.database.bus()
     await pool.execute("update bus.parked set due_at = bus.now() + interval '1 day'")
-    (waiting,) = (await desk.http.get("/v1/admin/requeue")).json()["waiting"]
-    desk.worker.mended = True
-    retried = await desk.http.post(f"/v1/admin/requeue/{waiting['id']}/retry")
+    (waiting,) = (await operator.http.get("/v1/admin/requeue")).json()["waiting"]
+    operator.worker.mended = True
+    retried = await operator.http.post(f"/v1/admin/requeue/{waiting['id']}/retry")
     assert retried.json() == {"id": waiting["id"], "groups": ["conversation_worker"]}
-    await desk.until_handled(1)
-    records = await desk.house.audited("admin.requeue.write")
+    await operator.until_handled(1)
+    records = await operator.gateway.audited("admin.requeue.write")
     assert [(r["phase"], r["verdict"]) for r in records] == [("decision", "allow"), ("outcome", "due")]
-    assert (await desk.http.post("/v1/admin/requeue/nonesuch/retry")).status_code == 404
+    assert (await operator.http.post("/v1/admin/requeue/nonesuch/retry")).status_code == 404
 
 
 @pytest.mark.requirement("P8")
-async def test_another_tenant_sees_nothing_of_what_waits_and_hurries_nothing(desk: Desk) -> None:
-    await desk.say("policy: hm")
-    await parked(desk, 1)
-    await desk.house.worker_waits()
-    (waiting,) = (await desk.http.get("/v1/admin/requeue")).json()["waiting"]
-    async with desk.house.client(await desk.house.key("admin", tenant="other")) as stranger:
+async def test_another_tenant_sees_nothing_of_what_waits_and_hurries_nothing(operator: Operator) -> None:
+    await operator.say("policy: hm")
+    await parked(operator, 1)
+    await operator.gateway.worker_waits()
+    (waiting,) = (await operator.http.get("/v1/admin/requeue")).json()["waiting"]
+    async with operator.gateway.client(await operator.gateway.key("admin", tenant="other")) as stranger:
         assert (await stranger.get("/v1/admin/requeue")).json()["waiting"] == []
         assert (await stranger.post(f"/v1/admin/requeue/{waiting['id']}/retry")).status_code == 404
         told = (await stranger.get("/v1/admin/bus")).json()
@@ -83,12 +83,12 @@ async def test_another_tenant_sees_nothing_of_what_waits_and_hurries_nothing(des
         assert told["leases"] == []
 
 
-async def test_bus_reports_lag_and_parked_events(desk: Desk) -> None:
-    await desk.remember("bad")
-    await desk.say("policy: hm")
-    await desk.letters(1)
-    await parked(desk, 1)
-    told = (await desk.http.get("/v1/admin/bus")).json()
+async def test_bus_reports_lag_and_parked_events(operator: Operator) -> None:
+    await operator.remember("bad")
+    await operator.say("policy: hm")
+    await operator.letters(1)
+    await parked(operator, 1)
+    told = (await operator.http.get("/v1/admin/bus")).json()
     groups = {(group["group"], group["topic"]): group for group in told["groups"]}
     assert groups["conversation_worker", "memory.events"]["dead"] == 1
     inbound = groups["conversation_worker", "conversation.inbound"]
@@ -99,29 +99,29 @@ async def test_bus_reports_lag_and_parked_events(desk: Desk) -> None:
     assert topics["tool.requests"]["oldest_seconds"] is None
 
 
-async def test_bus_counts_leases_by_kind_with_the_oldest(desk: Desk) -> None:
-    await desk.house.worker_waits()
-    await desk.house.worker_waits()
-    (told,) = (await desk.http.get("/v1/admin/bus")).json()["leases"]
+async def test_bus_counts_leases_by_kind_with_the_oldest(operator: Operator) -> None:
+    await operator.gateway.worker_waits()
+    await operator.gateway.worker_waits()
+    (told,) = (await operator.http.get("/v1/admin/bus")).json()["leases"]
     since = told.pop("since")
     assert told == {"group": "conversation_worker", "kind": "elsewhere", "leases": 2, "held": 0, "due": 2}
-    assert since == min(row["since"] for row in await leases(desk)).isoformat().replace("+00:00", "Z")
+    assert since == min(row["since"] for row in await leases(operator)).isoformat().replace("+00:00", "Z")
 
 
-async def leases(desk: Desk) -> Sequence[Any]:
-    pool = await desk.house.platform.database.bus()
+async def leases(operator: Operator) -> Sequence[Any]:
+    pool = await operator.gateway.platform.database.bus()
     return await pool.fetch("select since from bus.leases")
 
 
-async def test_metrics_report_what_happened_between_two_samples(desk: Desk) -> None:
-    samples = desk.house.gateway.samples
+async def test_metrics_report_what_happened_between_two_samples(operator: Operator) -> None:
+    samples = operator.gateway.context.samples
     samples.take()
-    await desk.say("hello")
-    await desk.until_handled(1)
-    async with desk.house.client(await desk.house.key("chat")) as client:
+    await operator.say("hello")
+    await operator.until_handled(1)
+    async with operator.gateway.client(await operator.gateway.key("chat")) as client:
         await client.get("/v1/admin/bus")
     samples.take()
-    told = (await desk.http.get("/v1/admin/metrics")).json()
+    told = (await operator.http.get("/v1/admin/metrics")).json()
     last = told["samples"][-1]
     assert (last["requests"], last["unanswered"], last["dead_letters"]) == (2, 0, 0)
     assert last["allowed"] >= 1
@@ -131,14 +131,14 @@ async def test_metrics_report_what_happened_between_two_samples(desk: Desk) -> N
     assert (told["every_seconds"], told["grafana_url"]) == (15.0, "")
 
 
-async def test_metrics_keep_one_hour(desk: Desk) -> None:
+async def test_metrics_keep_one_hour(operator: Operator) -> None:
     for _ in range(SAMPLES_MOST + 1):
-        desk.house.gateway.samples.take()
-    assert len((await desk.http.get("/v1/admin/metrics")).json()["samples"]) == 3600 / 15
+        operator.gateway.context.samples.take()
+    assert len((await operator.http.get("/v1/admin/metrics")).json()["samples"]) == 3600 / 15
 
 
 async def test_settings_name_their_sources_and_hide_secrets(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    operator: Operator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "config.yaml").write_text("gateway: {web_hours: 12}\n")
     given = {
@@ -150,8 +150,8 @@ async def test_settings_name_their_sources_and_hide_secrets(
     }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    watch(desk.house.service, list, effective_settings=settings.explaining(settings.everything()))
-    answer = await desk.http.get("/v1/admin/settings")
+    watch(operator.gateway.service, list, effective_settings=settings.explaining(settings.everything()))
+    answer = await operator.http.get("/v1/admin/settings")
     told = {each["name"]: each for each in answer.json()["settings"]}
 
     def source(name: str) -> tuple[object, ...]:
@@ -168,17 +168,17 @@ async def test_settings_name_their_sources_and_hide_secrets(
 
 @pytest.mark.requirement("P8", "A9")
 @pytest.mark.parametrize("path", ["/v1/admin/metrics", "/v1/admin/settings"])
-async def test_another_tenants_owner_sees_nothing_of_the_process(desk: Desk, path: str) -> None:
-    async with desk.house.client(await desk.house.key("*", tenant="other")) as stranger:
+async def test_another_tenants_owner_sees_nothing_of_the_process(operator: Operator, path: str) -> None:
+    async with operator.gateway.client(await operator.gateway.key("*", tenant="other")) as stranger:
         refused = await stranger.get(path)
     assert (refused.status_code, refused.json()["code"]) == (403, "POLICY_DENIED")
 
 
 @pytest.mark.requirement("A9")
-async def test_operator_reads_metrics_but_not_settings(desk: Desk) -> None:
-    async with desk.house.client(await desk.house.key(*BUNDLES[Role.OPERATOR])) as operator:
-        assert (await operator.get("/v1/admin/metrics")).status_code == 200
-        assert (await operator.get("/v1/admin/settings")).status_code == 403
+async def test_operator_reads_metrics_but_not_settings(operator: Operator) -> None:
+    async with operator.gateway.client(await operator.gateway.key(*BUNDLES[Role.OPERATOR])) as http:
+        assert (await http.get("/v1/admin/metrics")).status_code == 200
+        assert (await http.get("/v1/admin/settings")).status_code == 403
 
 
 @pytest.mark.requirement("A9")
@@ -192,6 +192,6 @@ async def test_operator_reads_metrics_but_not_settings(desk: Desk) -> None:
         ("GET", "/v1/admin/settings"),
     ],
 )
-async def test_who_administers_nothing_is_refused(desk: Desk, method: str, path: str) -> None:
-    async with desk.house.client(await desk.house.key("chat", "files:write")) as client:
+async def test_who_administers_nothing_is_refused(operator: Operator, method: str, path: str) -> None:
+    async with operator.gateway.client(await operator.gateway.key("chat", "files:write")) as client:
         assert (await client.request(method, path)).status_code == 403

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from tests.services.gateway.api.conftest import Desk
-from tests.services.gateway.house import served
+from tests.services.gateway.api.conftest import Operator
+from tests.services.gateway.running import served
 from tests.support.fork_server import shared
 
 HERE = Path(__file__).parents[4]
 
 
 @dataclass
-class Said:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -27,20 +27,25 @@ class Said:
 
 @dataclass
 class Shell:
-    desk: Desk
+    operator: Operator
     url: str
 
-    async def suma(self, *arguments: str) -> Said:
-        own = {"SUMA_URL": self.url, "SUMA_API_KEY": self.desk.house.owner, "COLUMNS": "200", "PYTHONPATH": str(HERE)}
+    async def suma(self, *arguments: str) -> CommandResult:
+        own = {
+            "SUMA_URL": self.url,
+            "SUMA_API_KEY": self.operator.gateway.owner,
+            "COLUMNS": "200",
+            "PYTHONPATH": str(HERE),
+        }
         process = await (await shared()).begin("services.cli", *arguments, environment={**os.environ, **own})
         out, err = await process.communicate()
-        return Said(process.returncode or 0, out.decode(), err.decode())
+        return CommandResult(process.returncode or 0, out.decode(), err.decode())
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def shell(desk: Desk) -> AsyncIterator[Shell]:
-    async with served(desk.house) as url:
-        yield Shell(desk, url)
+async def shell(operator: Operator) -> AsyncIterator[Shell]:
+    async with served(operator.gateway) as url:
+        yield Shell(operator, url)
 
 
 async def test_where_nothing_is_dead_it_says_so(shell: Shell) -> None:
@@ -51,8 +56,8 @@ async def test_where_nothing_is_dead_it_says_so(shell: Shell) -> None:
 
 
 async def test_a_letter_is_listed_shown_replayed_and_shown_again(shell: Shell) -> None:
-    await shell.desk.remember("bad \x1b[31m")
-    (letter,) = await shell.desk.letters(1)
+    await shell.operator.remember("bad \x1b[31m")
+    (letter,) = await shell.operator.letters(1)
     listed = (await shell.suma("dlq", "list", "--type", "remember.requested", "--since", "1h")).out
     assert all(
         word in listed for word in (letter["letter_id"], "conversation_worker", "remember.requested", "REJECTED")
@@ -60,9 +65,9 @@ async def test_a_letter_is_listed_shown_replayed_and_shown_again(shell: Shell) -
     shown = (await shell.suma("dlq", "show", letter["letter_id"])).out
     assert "REJECTED: it says so itself" in shown
     assert "\x1b" not in shown
-    shell.desk.worker.mended = True
+    shell.operator.worker.mended = True
     assert "is being handled again" in (await shell.suma("dlq", "replay", letter["letter_id"])).out
-    await shell.desk.until_handled(1)
+    await shell.operator.until_handled(1)
     again = await shell.suma("dlq", "replay", letter["letter_id"])
     assert (again.code, "already replayed by owner" in again.out) == (0, True)
     assert "replayed" in (await shell.suma("dlq", "list", "--state", "any")).out
@@ -70,19 +75,19 @@ async def test_a_letter_is_listed_shown_replayed_and_shown_again(shell: Shell) -
 
 async def test_all_are_replayed_page_by_page_but_not_unasked(shell: Shell) -> None:
     for number in range(103):
-        await shell.desk.remember(f"bad {number}")
-    await shell.desk.letters(103)
-    shell.desk.worker.mended = True
+        await shell.operator.remember(f"bad {number}")
+    await shell.operator.letters(103)
+    shell.operator.worker.mended = True
     unasked = await shell.suma("dlq", "replay", "--all")
     assert (unasked.code, "add --yes" in unasked.err) == (3, True)
     done = await shell.suma("dlq", "replay", "--all", "--yes", "--reason", "mended")
     assert (done.code, done.out.strip()) == (0, "✔ 103 dead letters replayed")
-    await shell.desk.until_handled(103)
+    await shell.operator.until_handled(103)
 
 
 async def test_what_is_given_up_needs_a_reason_and_is_closed(shell: Shell) -> None:
-    await shell.desk.remember("bad")
-    (letter,) = await shell.desk.letters(1)
+    await shell.operator.remember("bad")
+    (letter,) = await shell.operator.letters(1)
     assert (await shell.suma("dlq", "discard", letter["letter_id"])).code == 2
     assert (await shell.suma("dlq", "discard", letter["letter_id"], "--reason", " ")).code == 2
     assert (await shell.suma("dlq", "discard", letter["letter_id"], "--reason", "spam")).code == 0
@@ -105,9 +110,9 @@ async def test_what_is_asked_wrongly_is_one_line(shell: Shell) -> None:
 
 
 async def test_the_bus_and_what_waits_are_told_and_hurried(shell: Shell) -> None:
-    await shell.desk.say("policy: hm")
+    await shell.operator.say("policy: hm")
     async with asyncio.timeout(60):
-        while not shell.desk.worker.board.notices:
+        while not shell.operator.worker.board.notices:
             await asyncio.sleep(0.02)
     (waiting,) = json.loads((await shell.suma("admin", "requeue", "--json")).out)
     assert waiting["id"] in (await shell.suma("admin", "requeue")).out

@@ -14,7 +14,7 @@ from libs.clock import SystemClock
 from libs.database import Dsns
 from libs.policy import Policy
 from services.gateway.domain.refusals import OTHERS, REMEMBERED, Refusal, Tally
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 
 @dataclass
@@ -33,17 +33,17 @@ async def late() -> LateClock:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def alone(gateway_where: Dsns, rules: Policy, owner: str, late: LateClock) -> AsyncIterator[House]:
-    async with house(gateway_where, owner, policy=rules, clock=late) as made:
+async def alone(gateway_where: Dsns, rules: Policy, owner: str, late: LateClock) -> AsyncIterator[RunningGateway]:
+    async with running_gateway(gateway_where, owner, policy=rules, clock=late) as made:
         yield made
 
 
-async def denied(home: House, action: str) -> list[tuple[Any, ...]]:
+async def denied(home: RunningGateway, action: str) -> list[tuple[Any, ...]]:
     return [(r["principal"], r["resource"], r["rule"]) for r in await home.audited(action) if r["verdict"] == "deny"]
 
 
 @pytest.mark.requirement("A21")
-async def test_anonymous_refusals_are_one_record_a_minute(alone: House, late: LateClock) -> None:
+async def test_anonymous_refusals_are_one_record_a_minute(alone: RunningGateway, late: LateClock) -> None:
     async with alone.client() as http:
         del http.headers["Authorization"]
         for number in range(20):
@@ -53,12 +53,12 @@ async def test_anonymous_refusals_are_one_record_a_minute(alone: House, late: La
     at_once = [("anonymous", "", code) for code in ("BAD_KEY", "FOREIGN_ORIGIN", "MISDIRECTED")]
     assert await denied(alone, "identity.authenticate") == at_once
     late.late += timedelta(seconds=61)
-    await alone.gateway.refusals.flush()
+    await alone.context.refusals.flush()
     assert await denied(alone, "identity.authenticate") == [*at_once, ("anonymous", "19 requests", "BAD_KEY")]
 
 
 @pytest.mark.requirement("A21")
-async def test_refused_callers_are_recorded_by_name_and_route(home: House) -> None:
+async def test_refused_callers_are_recorded_by_name_and_route(home: RunningGateway) -> None:
     async with home.client(await home.key("chat", "files:read", "admin.keys.write")) as ada, home.client() as owner:
         session = (await owner.post("/v1/sessions", json={})).json()["session_id"]
         await owner.put(f"/v1/sessions/{session}/share", json={"access": "read"})
@@ -76,7 +76,7 @@ async def test_refused_callers_are_recorded_by_name_and_route(home: House) -> No
     ]
 
 
-async def test_policy_denials_are_recorded_once(home: House) -> None:
+async def test_policy_denials_are_recorded_once(home: RunningGateway) -> None:
     async with home.client(await home.key("chat")) as http:
         assert (await http.get("/v1/admin/keys")).status_code == 403
     assert len(await denied(home, "admin.keys.read")) == 1

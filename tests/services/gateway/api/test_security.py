@@ -15,7 +15,7 @@ from libs.runtime.host import prepare
 from services.gateway.keys import ensure_local_key
 from services.gateway.service import build
 from tests import infrastructure
-from tests.services.gateway.house import House, client, house
+from tests.services.gateway.running import RunningGateway, client, running_gateway
 
 OPEN = {"/healthz", "/readyz", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"}
 
@@ -26,7 +26,7 @@ def _swapped(key: str) -> str:
 
 
 @pytest.mark.requirement("A21")
-async def test_closed_routes_without_key_return_401(home: House) -> None:
+async def test_closed_routes_without_key_return_401(home: RunningGateway) -> None:
     async with home.client() as http:
         del http.headers["Authorization"]
         document = (await http.get("/openapi.json")).json()
@@ -40,14 +40,14 @@ async def test_closed_routes_without_key_return_401(home: House) -> None:
 
 @pytest.mark.requirement("A21")
 @pytest.mark.parametrize("key", [" ", "suma_", "x" * 5000, "eyJhbGciOiJub25lIn0.e30.", f"suma_{'a' * 16}_{'a' * 52}"])
-async def test_what_is_no_key_of_ours_is_401(home: House, key: str) -> None:
+async def test_what_is_no_key_of_ours_is_401(home: RunningGateway, key: str) -> None:
     async with home.client(key) as http:
         answer = await http.get("/v1/sessions")
     assert (answer.status_code, answer.json()["code"]) == (401, "BAD_KEY")
 
 
 @pytest.mark.requirement("A21")
-async def test_forged_expired_and_revoked_keys_are_401_and_audited(home: House) -> None:
+async def test_forged_expired_and_revoked_keys_are_401_and_audited(home: RunningGateway) -> None:
     keys = {name: await home.key("chat", principal=name) for name in ("forged", "revoked")}
     keys["expired"] = await home.key("chat", principal="expired", expires=datetime.now(UTC) - timedelta(seconds=1))
     keys["forged"] = _swapped(keys["forged"])
@@ -61,7 +61,7 @@ async def test_forged_expired_and_revoked_keys_are_401_and_audited(home: House) 
     assert {record["verdict"] for record in records} == {"deny"}
 
 
-async def test_a_key_works_until_the_moment_that_it_is_revoked(home: House) -> None:
+async def test_a_key_works_until_the_moment_that_it_is_revoked(home: RunningGateway) -> None:
     key = await home.key("chat")
     async with home.client(key) as http:
         before = await http.get("/v1/sessions")
@@ -71,7 +71,7 @@ async def test_a_key_works_until_the_moment_that_it_is_revoked(home: House) -> N
 
 
 async def test_revocation_elsewhere_counts_within_the_time_of_a_key(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"key_seconds": 0.2}) as home, asyncio.timeout(10):
+    async with running_gateway(gateway_where, owner, settings={"key_seconds": 0.2}) as home, asyncio.timeout(10):
         key = await home.key("chat")
         async with home.client(key) as http:
             assert (await http.get("/v1/sessions")).status_code == 200
@@ -81,7 +81,7 @@ async def test_revocation_elsewhere_counts_within_the_time_of_a_key(gateway_wher
 
 
 async def test_revocation_here_counts_at_once(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"key_seconds": 60.0}) as home:
+    async with running_gateway(gateway_where, owner, settings={"key_seconds": 60.0}) as home:
         key = await home.key("chat")
         async with home.client(key) as http, home.client() as admin:
             assert (await http.get("/v1/sessions")).status_code == 200
@@ -89,14 +89,14 @@ async def test_revocation_here_counts_at_once(gateway_where: Dsns, owner: str) -
             assert (await http.get("/v1/sessions")).status_code == 401
 
 
-async def test_a_key_may_come_in_its_own_header(home: House) -> None:
+async def test_a_key_may_come_in_its_own_header(home: RunningGateway) -> None:
     async with home.client() as http:
         del http.headers["Authorization"]
         assert (await http.get("/v1/sessions", headers={"X-API-Key": home.owner})).status_code == 200
 
 
 @pytest.mark.requirement("A29")
-async def test_another_tenants_things_look_like_nothing(home: House, http: httpx.AsyncClient) -> None:
+async def test_another_tenants_things_look_like_nothing(home: RunningGateway, http: httpx.AsyncClient) -> None:
     accepted = (await http.post("/v1/sessions/message", json={"text": "mine"})).json()
     session, turn = accepted["session_id"], accepted["turn_id"]
     async with home.client(await home.key("*", tenant=ids.new())) as stranger:
@@ -119,7 +119,7 @@ async def test_another_tenants_things_look_like_nothing(home: House, http: httpx
     assert (await http.get(f"/v1/sessions/{session}")).json()["last_seq"] == 1
 
 
-async def test_without_the_scope_to_talk_nothing_is_shown(home: House, http: httpx.AsyncClient) -> None:
+async def test_without_the_scope_to_talk_nothing_is_shown(home: RunningGateway, http: httpx.AsyncClient) -> None:
     await http.post("/v1/sessions/message", json={"text": "hello"})
     async with home.client(await home.key("memory")) as other:
         answer = await other.get("/v1/sessions")
@@ -161,7 +161,7 @@ async def test_a_page_of_another_origin_is_refused(http: httpx.AsyncClient, orig
 
 async def test_our_own_pages_and_listed_ones_may_send(gateway_where: Dsns, owner: str) -> None:
     settings = {"origins": ("https://ui.example",)}
-    async with house(gateway_where, owner, settings=settings) as home, home.client() as http:
+    async with running_gateway(gateway_where, owner, settings=settings) as home, home.client() as http:
         for origin in ("http://localhost:8010", "https://ui.example"):
             assert (await http.post("/v1/sessions", json={}, headers={"Origin": origin})).status_code == 201
         preflight = await http.options("/v1/sessions", headers={"Origin": "https://ui.example"})
@@ -186,11 +186,11 @@ async def test_every_answer_carries_what_browsers_obey(http: httpx.AsyncClient, 
 @pytest.mark.requirement("S3-54")
 async def test_answers_over_tls_bind_browsers_to_it(gateway_where: Dsns, owner: str) -> None:
     behind_proxy = {"public_url": "https://suma.example"}
-    async with house(gateway_where, owner) as home, home.client() as http:
+    async with running_gateway(gateway_where, owner) as home, home.client() as http:
         plain = await http.get("/healthz")
         http.base_url = "https://localhost:8010"
         over_tls = [await http.get("/healthz"), await http.get("/nowhere", headers={"Host": "evil.example"})]
-    async with house(gateway_where, owner, settings=behind_proxy) as home, home.client() as http:
+    async with running_gateway(gateway_where, owner, settings=behind_proxy) as home, home.client() as http:
         over_tls.append(await http.get("/healthz"))
     assert "strict-transport-security" not in plain.headers
     assert {answer.headers["strict-transport-security"] for answer in over_tls} == {"max-age=31536000"}
@@ -209,7 +209,7 @@ async def test_unregistered_machine_key_gets_a_retry(gateway_where: Dsns, owner:
 
 
 async def test_new_machine_key_revokes_the_old_one(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner) as home:
+    async with running_gateway(gateway_where, owner) as home:
         changed, _ = mint("local", "owner", scopes=["*"])
         await ensure_local_key(home.platform, changed)
         async with home.client(owner) as old, home.client(changed) as new:
@@ -220,7 +220,7 @@ async def test_new_machine_key_revokes_the_old_one(gateway_where: Dsns, owner: s
             assert (await old.get("/v1/sessions")).status_code == 401, "a revoked key came back"
 
 
-async def test_only_the_hash_of_a_key_is_kept(home: House) -> None:
+async def test_only_the_hash_of_a_key_is_kept(home: RunningGateway) -> None:
     secret = home.owner.rsplit("_", 1)[-1]
     rows = await home.rows("select to_jsonb(k)::text as all from gateway.api_keys k")
     assert rows

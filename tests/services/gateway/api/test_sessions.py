@@ -9,7 +9,7 @@ import pytest
 
 from libs import ids
 from libs.events import MessageCompleted, MessageReceived, TurnEnded, TurnQueued, TurnStarted
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 
 @pytest.mark.requirement("S3-08", "S3-30")
@@ -34,7 +34,9 @@ async def test_accepted_message_is_in_the_history_at_once(http: httpx.AsyncClien
     assert (session["title"], session["last_seq"], session["turn_id"]) == ("tidy up", 1, turn["turn_id"])
 
 
-async def test_what_the_worker_says_is_numbered_behind_the_message(home: House, http: httpx.AsyncClient) -> None:
+async def test_what_the_worker_says_is_numbered_behind_the_message(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
     session, turn = accepted["session_id"], accepted["turn_id"]
     await home.worker_says(session, TurnStarted(turn_id=turn, message_id=accepted["message_id"], text="hello"))
@@ -58,18 +60,20 @@ async def test_what_the_worker_says_is_numbered_behind_the_message(home: House, 
 
 
 @pytest.mark.requirement("S3-08")
-async def test_who_waits_for_a_turn_is_answered_with_it(eager: House) -> None:
+async def test_who_waits_for_a_turn_is_answered_with_it(eager: RunningGateway) -> None:
     async with eager.client() as http:
         done = await http.post("/v1/llm/invoke", params={"wait": 5}, json={"text": "hello"})
     assert (done.status_code, done.json()["state"], done.json()["answer"]) == (200, "completed", "HELLO")
 
 
-async def test_who_waits_too_short_is_answered_that_it_was_accepted(home: House, http: httpx.AsyncClient) -> None:
+async def test_who_waits_too_short_is_answered_that_it_was_accepted(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     accepted = await http.post("/v1/llm/invoke", params={"wait": 0.05}, json={"text": "hello"})
     assert (accepted.status_code, set(accepted.json())) == (202, {"session_id", "message_id", "turn_id", "after"})
 
 
-async def test_a_cancelled_turn_is_answered_with_its_end(eager: House) -> None:
+async def test_a_cancelled_turn_is_answered_with_its_end(eager: RunningGateway) -> None:
     async with eager.client() as http:
         turn = (await http.post("/v1/sessions/message", json={"text": "wait for it"})).json()["turn_id"]
         cancelled = await http.post(f"/v1/turns/{turn}/cancel", json={"reason": "changed my mind"})
@@ -85,7 +89,7 @@ async def test_a_cancelled_turn_is_answered_with_its_end(eager: House) -> None:
     assert (again.status_code, again.json()["code"]) == (409, "TURN_ENDED")
 
 
-async def test_the_worker_is_told_who_speaks_and_where(home: House) -> None:
+async def test_the_worker_is_told_who_speaks_and_where(home: RunningGateway) -> None:
     async with home.client(await home.key("chat", "files:read", principal="ada")) as ada:
         session = (await ada.post("/v1/sessions", json={"root": "/home/ada", "hitl": "all"})).json()["session_id"]
         accepted = (await ada.post(f"/v1/sessions/{session}/messages", json={"text": "tidy", "skill": "tidy"})).json()
@@ -97,7 +101,7 @@ async def test_the_worker_is_told_who_speaks_and_where(home: House) -> None:
     assert (received.root, received.hitl, received.skill, received.on_busy) == ("/home/ada", "all", "tidy", "queue")
 
 
-async def test_an_ended_turn_stays_ended_whatever_comes_late(home: House, http: httpx.AsyncClient) -> None:
+async def test_an_ended_turn_stays_ended_whatever_comes_late(home: RunningGateway, http: httpx.AsyncClient) -> None:
     accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
     session, turn = accepted["session_id"], accepted["turn_id"]
     await home.worker_says(
@@ -108,7 +112,9 @@ async def test_an_ended_turn_stays_ended_whatever_comes_late(home: House, http: 
 
 
 @pytest.mark.requirement("A12", "S3-31")
-async def test_many_events_at_once_are_numbered_without_gap_or_repetition(home: House, http: httpx.AsyncClient) -> None:
+async def test_many_events_at_once_are_numbered_without_gap_or_repetition(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     names = [(await http.post("/v1/sessions/message", json={"text": "hello"})).json() for _ in range(5)]
     said = [
         home.worker_says(a["session_id"], TurnStarted(turn_id=a["turn_id"], message_id=None, text=str(n)))
@@ -142,7 +148,7 @@ async def test_scope_weavers_names_do_the_same(http: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.requirement("A9")
-async def test_a_folder_needs_more_than_the_scope_to_talk(home: House) -> None:
+async def test_a_folder_needs_more_than_the_scope_to_talk(home: RunningGateway) -> None:
     async with home.client(await home.key("chat")) as talker:
         refused = await talker.post("/v1/sessions/message", json={"text": "tidy", "root": "/home/ada"})
     assert (refused.status_code, refused.json()["code"]) == (403, "POLICY_DENIED")
@@ -152,7 +158,7 @@ async def test_a_folder_needs_more_than_the_scope_to_talk(home: House) -> None:
 
 
 @pytest.mark.requirement("A9")
-async def test_without_the_scope_chat_nothing_is_sent(home: House, http: httpx.AsyncClient) -> None:
+async def test_without_the_scope_chat_nothing_is_sent(home: RunningGateway, http: httpx.AsyncClient) -> None:
     session = (await http.post("/v1/sessions", json={})).json()["session_id"]
     body = {"text": "hello"}
     async with home.client(await home.key("files:read", principal="owner")) as silent:

@@ -17,7 +17,7 @@ from libs import ids
 from libs.clock import SystemClock
 from libs.database import Dsns
 from libs.policy import Policy
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 Json = Any
 X25519 = OKPKey.generate_key("X25519").as_dict(private=False)
@@ -64,7 +64,7 @@ async def signer(http: httpx.AsyncClient) -> Signer:
 
 
 @pytest.mark.requirement("S3-55")
-async def test_signed_requests_are_accepted(home: House, http: httpx.AsyncClient, signer: Signer) -> None:
+async def test_signed_requests_are_accepted(home: RunningGateway, http: httpx.AsyncClient, signer: Signer) -> None:
     for key, private in (signer, await _elliptic(http)):
         async with home.client(key) as ada:
             ada.auth = Signing(key, private)
@@ -79,7 +79,7 @@ async def _elliptic(http: httpx.AsyncClient) -> tuple[str, ECKey]:
 
 
 @pytest.mark.requirement("S3-55", "A21")
-async def test_unsigned_and_wrongly_signed_requests_are_401(home: House, signer: Signer) -> None:
+async def test_unsigned_and_wrongly_signed_requests_are_401(home: RunningGateway, signer: Signer) -> None:
     key, private = signer
     now = int(SystemClock().now().timestamp())
     wrong: list[httpx.Auth | None] = [
@@ -106,7 +106,7 @@ async def test_unsigned_and_wrongly_signed_requests_are_401(home: House, signer:
 
 
 @pytest.mark.requirement("S3-55")
-async def test_recorded_request_is_refused(home: House, signer: Signer) -> None:
+async def test_recorded_request_is_refused(home: RunningGateway, signer: Signer) -> None:
     key, private = signer
     async with home.client(key) as ada:
         ada.auth = Signing(key, private, nonce="n" * 16)
@@ -115,14 +115,16 @@ async def test_recorded_request_is_refused(home: House, signer: Signer) -> None:
     assert "sent before" in answers[1].json()["detail"]
 
 
-async def test_signing_key_signs_in_no_browser(home: House, signer: Signer) -> None:
+async def test_signing_key_signs_in_no_browser(home: RunningGateway, signer: Signer) -> None:
     key, private = signer
     async with home.client(key) as ada:
         ada.auth = Signing(key, private)
         assert [(await ada.post(path)).status_code for path in ("/v1/signin", "/v1/signin/code")] == [401, 401]
 
 
-async def test_successor_of_a_signing_key_signs_too(home: House, http: httpx.AsyncClient, signer: Signer) -> None:
+async def test_successor_of_a_signing_key_signs_too(
+    home: RunningGateway, http: httpx.AsyncClient, signer: Signer
+) -> None:
     key, private = signer
     new = (await http.post(f"/v1/admin/keys/{key.split('_')[1]}/rotate")).json()["key"]
     async with home.client(new) as ada:
@@ -138,7 +140,7 @@ async def test_unusable_signing_key_is_422(http: httpx.AsyncClient, given: Json)
     assert (answer.status_code, answer.json()["code"]) == (422, "NO_SIGNING_KEY")
 
 
-async def test_private_part_of_a_signing_key_is_not_kept(home: House, http: httpx.AsyncClient) -> None:
+async def test_private_part_of_a_signing_key_is_not_kept(home: RunningGateway, http: httpx.AsyncClient) -> None:
     private = OKPKey.generate_key("Ed25519")
     body = {"principal": "ada", "roles": ["user"], "signing_key": private.as_dict(private=True)}
     assert (await http.post("/v1/admin/keys", json=body)).status_code == 201
@@ -148,7 +150,7 @@ async def test_private_part_of_a_signing_key_is_not_kept(home: House, http: http
 
 
 async def test_server_may_require_signatures_for_writes(gateway_where: Dsns, rules: Policy, owner: str) -> None:
-    async with house(gateway_where, owner, policy=rules, settings={"signatures_required": True}) as made:
+    async with running_gateway(gateway_where, owner, policy=rules, settings={"signatures_required": True}) as made:
         async with made.client(await made.key("chat")) as ada:
             answers = [await ada.get("/v1/sessions"), await ada.post("/v1/sessions", json={})]
         async with made.client() as machine:

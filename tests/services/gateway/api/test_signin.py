@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from tests.services.gateway.house import BASE, House
+from tests.services.gateway.running import BASE, RunningGateway
 
 ORIGIN = {"Origin": BASE, "Content-Type": "application/json"}
 
 
 @asynccontextmanager
-async def browser(home: House) -> AsyncIterator[httpx.AsyncClient]:
+async def browser(home: RunningGateway) -> AsyncIterator[httpx.AsyncClient]:
     """Yield a client with the cookie of a signed-in browser, and no key."""
     async with home.client() as http:
         answer = await http.post("/v1/signin")
@@ -25,7 +25,7 @@ async def browser(home: House) -> AsyncIterator[httpx.AsyncClient]:
         yield http
 
 
-async def code_of(home: House) -> str:
+async def code_of(home: RunningGateway) -> str:
     async with home.client() as http:
         answer = await http.post("/v1/signin/code")
     assert answer.status_code == 201, answer.text
@@ -34,7 +34,7 @@ async def code_of(home: House) -> str:
     return str(made["code"])
 
 
-async def test_code_signs_a_browser_in_once(home: House) -> None:
+async def test_code_signs_a_browser_in_once(home: RunningGateway) -> None:
     code = await code_of(home)
     async with home.client(code) as http:
         first, second = await http.post("/v1/signin"), await http.post("/v1/signin")
@@ -45,14 +45,14 @@ async def test_code_signs_a_browser_in_once(home: House) -> None:
     assert (me["tenant"], me["principal"], me["scopes"], me["signed_in_with"]) == (home.tenant, "owner", ["*"], "web")
 
 
-async def test_concurrent_uses_of_a_code_sign_in_once(home: House) -> None:
+async def test_concurrent_uses_of_a_code_sign_in_once(home: RunningGateway) -> None:
     code = await code_of(home)
     async with home.client(code) as http:
         answers = await asyncio.gather(*(http.post("/v1/signin") for _ in range(5)))
     assert sorted(answer.status_code for answer in answers) == [200, 401, 401, 401, 401]
 
 
-async def test_code_expires_after_a_minute(home: House) -> None:
+async def test_code_expires_after_a_minute(home: RunningGateway) -> None:
     code = await code_of(home)
     late = "update gateway.signin_codes set expires_at = expires_at - interval '60 seconds'"
     await home.own(home.tenant, late)
@@ -61,13 +61,13 @@ async def test_code_expires_after_a_minute(home: House) -> None:
     assert (answer.status_code, "expired" in answer.json()["detail"]) == (401, True)
 
 
-async def test_code_is_valid_for_nothing_else(home: House) -> None:
+async def test_code_is_valid_for_nothing_else(home: RunningGateway) -> None:
     async with home.client(await code_of(home)) as http:
         assert [(await http.get(path)).status_code for path in ("/v1/sessions", "/v1/me", "/v1/signin")] == [401] * 3
         assert (await http.post("/v1/signin")).status_code == 200
 
 
-async def test_cookie_is_strict_and_hidden_from_scripts(home: House) -> None:
+async def test_cookie_is_strict_and_hidden_from_scripts(home: RunningGateway) -> None:
     async with home.client() as http:
         plain = (await http.post("/v1/signin")).headers["set-cookie"]
         http.base_url = "https://localhost:8010"
@@ -90,7 +90,7 @@ async def test_cookie_is_strict_and_hidden_from_scripts(home: House) -> None:
         {"Origin": "null", "Content-Type": "application/json"},
     ],
 )
-async def test_cookie_write_from_elsewhere_is_refused(home: House, headers: dict[str, str]) -> None:
+async def test_cookie_write_from_elsewhere_is_refused(home: RunningGateway, headers: dict[str, str]) -> None:
     async with browser(home) as http:
         answer = await http.post("/v1/sessions", content=b"{}", headers=headers)
         assert answer.status_code == 403
@@ -98,7 +98,7 @@ async def test_cookie_write_from_elsewhere_is_refused(home: House, headers: dict
         assert (await http.post("/v1/sessions", json={}, headers=ORIGIN)).status_code == 201
 
 
-async def test_cookie_in_a_bearer_token_is_refused(home: House) -> None:
+async def test_cookie_in_a_bearer_token_is_refused(home: RunningGateway) -> None:
     async with browser(home) as http:
         text = http.cookies["suma_session"]
     async with home.client(text) as http:
@@ -106,7 +106,7 @@ async def test_cookie_in_a_bearer_token_is_refused(home: House) -> None:
 
 
 @pytest.mark.requirement("A21")
-async def test_revoked_key_ends_its_browsers(home: House) -> None:
+async def test_revoked_key_ends_its_browsers(home: RunningGateway) -> None:
     key = await home.key("chat")
     async with home.client(key) as http:
         assert (await http.post("/v1/signin")).status_code == 200
@@ -117,7 +117,7 @@ async def test_revoked_key_ends_its_browsers(home: House) -> None:
     assert (before.status_code, after.status_code) == (200, 401)
 
 
-async def test_sign_out_ends_the_session_on_the_server(home: House) -> None:
+async def test_sign_out_ends_the_session_on_the_server(home: RunningGateway) -> None:
     async with browser(home) as http:
         kept = http.cookies["suma_session"]
         assert (await http.post("/v1/signout", headers=ORIGIN)).status_code == 204
@@ -126,13 +126,13 @@ async def test_sign_out_ends_the_session_on_the_server(home: House) -> None:
     assert (answer.status_code, answer.json()["detail"]) == (401, "this sign-in has ended; sign in again")
 
 
-async def test_a_browser_cannot_create_codes(home: House) -> None:
+async def test_a_browser_cannot_create_codes(home: RunningGateway) -> None:
     async with browser(home) as http:
         answers = [await http.post(path, headers=ORIGIN) for path in ("/v1/signin/code", "/v1/signin")]
     assert [(a.status_code, a.json()["code"]) for a in answers] == [(403, "KEY_NEEDED")] * 2
 
 
-async def test_sign_ins_are_audited_and_stored_as_hashes(home: House) -> None:
+async def test_sign_ins_are_audited_and_stored_as_hashes(home: RunningGateway) -> None:
     async with browser(home) as http:
         cookie = http.cookies["suma_session"]
         await http.post("/v1/signout", headers=ORIGIN)
@@ -145,7 +145,7 @@ async def test_sign_ins_are_audited_and_stored_as_hashes(home: House) -> None:
         assert all(text not in row["all"] for row in rows for text in (cookie, code))
 
 
-async def test_last_use_of_a_key_is_noted(home: House) -> None:
+async def test_last_use_of_a_key_is_noted(home: RunningGateway) -> None:
     async with home.client() as http:
         await http.get("/v1/me")
         (row,) = await home.rows("select used_at from gateway.api_keys")

@@ -12,7 +12,7 @@ import pytest
 from libs.database import Dsns
 from services import http_server
 from services.connections import Bounds
-from tests.services.gateway.house import House, house, served
+from tests.services.gateway.running import RunningGateway, running_gateway, served
 
 SLOW = 600
 """More than `requests_most`, 512 concurrent requests of a process."""
@@ -34,30 +34,30 @@ async def slow_bodies(url: str, key: str | None, count: int = SLOW) -> AsyncIter
         yield readers
 
 
-async def answers(home: House, url: str, times: int = 20) -> set[int]:
+async def answers(home: RunningGateway, url: str, times: int = 20) -> set[int]:
     headers = {"Authorization": f"Bearer {home.owner}"}
     async with httpx.AsyncClient(base_url=url, headers=headers) as http:
         return {(await http.post("/v1/sessions", json={})).status_code for _ in range(times)}
 
 
 @pytest.mark.requirement("A20")
-async def test_slow_bodies_without_a_key_keep_nobody_out(home: House) -> None:
+async def test_slow_bodies_without_a_key_keep_nobody_out(home: RunningGateway) -> None:
     async with served(home) as url, slow_bodies(url, None):
         assert await answers(home, url) == {201}
 
 
-async def test_slow_bodies_of_a_tenant_keep_no_other_out(home: House) -> None:
+async def test_slow_bodies_of_a_tenant_keep_no_other_out(home: RunningGateway) -> None:
     async with served(home) as url, slow_bodies(url, await home.key("chat", tenant="other")):
         assert await answers(home, url) == {201}
 
 
-async def test_a_request_without_a_key_is_refused_before_its_body(home: House) -> None:
+async def test_a_request_without_a_key_is_refused_before_its_body(home: RunningGateway) -> None:
     async with served(home) as url, slow_bodies(url, None, 1) as (reader,):
         assert (await asyncio.wait_for(reader.readline(), 10)).startswith(b"HTTP/1.1 401 ")
 
 
 async def test_half_a_body_is_given_up_and_leaves_nothing(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"requests_most": 1}) as home:
+    async with running_gateway(gateway_where, owner, settings={"requests_most": 1}) as home:
         with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
             bounds = Bounds(body_seconds=0.2)
             async with (

@@ -23,14 +23,14 @@ from libs.cache.redis import connect as redis
 from libs.database import Dsns
 from libs.events import ApprovalRequested, MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
 from libs.runtime.embedded.redis import Redis
-from tests.services.gateway.house import House, house, served
+from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.sse import Sse, opened, read
 
 
 class Web:
     """A served gateway, and the owner's clients of it."""
 
-    def __init__(self, home: House, url: str, http: httpx.AsyncClient) -> None:
+    def __init__(self, home: RunningGateway, url: str, http: httpx.AsyncClient) -> None:
         self.home, self.url, self.http = home, url, http
 
     def connect(self, session: str, **asked: Any) -> websocket:
@@ -54,7 +54,7 @@ class Web:
 
 
 @asynccontextmanager
-async def opening(home: House) -> AsyncIterator[Web]:
+async def opening(home: RunningGateway) -> AsyncIterator[Web]:
     async with (
         served(home) as url,
         httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=10) as http,
@@ -63,14 +63,14 @@ async def opening(home: House) -> AsyncIterator[Web]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def web(home: House) -> AsyncIterator[Web]:
+async def web(home: RunningGateway) -> AsyncIterator[Web]:
     async with opening(home) as made:
         yield made
 
 
 @asynccontextmanager
 async def gateway(where: Dsns, owner: str, **ports: Any) -> AsyncIterator[Web]:
-    async with house(where, owner, **ports) as home, opening(home) as made:
+    async with running_gateway(where, owner, **ports) as home, opening(home) as made:
         yield made
 
 
@@ -119,7 +119,7 @@ async def test_socket_resumed_anywhere_shows_the_same_events(web: Web) -> None:
 
 
 @pytest.mark.requirement("S4-33")
-async def test_socket_carries_an_approval_and_its_outcome(eager: House) -> None:
+async def test_socket_carries_an_approval_and_its_outcome(eager: RunningGateway) -> None:
     async with opening(eager) as web:
         session, turn = await web.turn()
         asked = _question(turn)
@@ -269,10 +269,10 @@ async def test_a_message_from_the_client_closes_the_socket(web: Web) -> None:
 
 
 async def test_stopping_gateway_tells_sockets_to_reconnect(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner) as home, opening(home) as web:
+    async with running_gateway(gateway_where, owner) as home, opening(home) as web:
         session, _ = await web.turn()
         async with web.connect(session, after=1) as stream:
-            home.gateway.streams.close()
+            home.context.streams.close()
             assert await closed(stream) == 1012
 
 
@@ -308,7 +308,7 @@ async def test_socket_that_never_reads_is_dropped(gateway_where: Dsns, owner: st
         deaf = await asyncio.to_thread(_deaf, web, f"/v1/sessions/{session}/stream")
         with deaf:
             async with asyncio.timeout(60):
-                while web.home.gateway.streams.open:
+                while web.home.context.streams.open:
                     await web.http.get("/healthz")
 
 

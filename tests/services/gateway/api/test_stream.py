@@ -19,25 +19,25 @@ from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.events import MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
 from libs.runtime.embedded.redis import Redis
-from tests.services.gateway.house import House, house, served
+from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.sse import Sse, opened, read
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def web(home: House) -> AsyncIterator[httpx.AsyncClient]:
+async def web(home: RunningGateway) -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client with the owner's key, over a socket."""
     async with served(home) as url, _client(home, url) as client:
         yield client
 
 
-def _client(home: House, url: str) -> httpx.AsyncClient:
+def _client(home: RunningGateway, url: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=10, verify=False)
 
 
 @asynccontextmanager
-async def _served(where: Dsns, owner: str, **ports: Any) -> AsyncIterator[tuple[House, httpx.AsyncClient]]:
+async def _served(where: Dsns, owner: str, **ports: Any) -> AsyncIterator[tuple[RunningGateway, httpx.AsyncClient]]:
     """A gateway created by the test, and the owner's client at its socket."""
-    async with house(where, owner, **ports) as home, served(home) as url, _client(home, url) as client:
+    async with running_gateway(where, owner, **ports) as home, served(home) as url, _client(home, url) as client:
         yield home, client
 
 
@@ -46,7 +46,7 @@ async def _turn(client: httpx.AsyncClient, text: str = "hello") -> tuple[str, st
     return accepted["session_id"], accepted["turn_id"]
 
 
-async def _whole_turn(home: House, session: str, turn: str, words: int = 8) -> None:
+async def _whole_turn(home: RunningGateway, session: str, turn: str, words: int = 8) -> None:
     """Events of a turn: started, analysed so many times, answered, ended."""
     noted = [TurnAnalysed(turn_id=turn, intent="task", sentiment="neutral", tags=(f"é{n}",)) for n in range(words)]
     await home.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"), *noted)
@@ -56,7 +56,7 @@ async def _whole_turn(home: House, session: str, turn: str, words: int = 8) -> N
 
 
 @pytest.mark.requirement("A19", "S3-10", "S3-45")
-async def test_stream_resumed_after_any_byte_shows_events_once(home: House, web: httpx.AsyncClient) -> None:
+async def test_stream_resumed_after_any_byte_shows_events_once(home: RunningGateway, web: httpx.AsyncClient) -> None:
     session, turn = await _turn(web)
     await _whole_turn(home, session, turn)
     whole = Sse()
@@ -98,7 +98,7 @@ async def test_viewer_of_a_restarted_gateway_sees_events_once(gateway_where: Dsn
     ]
 
 
-async def test_an_event_reaches_an_open_stream_at_once(home: House, web: httpx.AsyncClient) -> None:
+async def test_an_event_reaches_an_open_stream_at_once(home: RunningGateway, web: httpx.AsyncClient) -> None:
     """The periodic read every 15 s would be too late for this test."""
     session, turn = await _turn(web)
     viewer = Sse()
@@ -112,7 +112,9 @@ async def test_an_event_reaches_an_open_stream_at_once(home: House, web: httpx.A
 
 
 @pytest.mark.requirement("A19")
-async def test_events_that_commit_while_many_watch_reach_each_viewer_once(home: House, web: httpx.AsyncClient) -> None:
+async def test_events_that_commit_while_many_watch_reach_each_viewer_once(
+    home: RunningGateway, web: httpx.AsyncClient
+) -> None:
     session, turn = await _turn(web)
     viewers = [Sse() for _ in range(20)]
 
@@ -126,7 +128,7 @@ async def test_events_that_commit_while_many_watch_reach_each_viewer_once(home: 
     assert {tuple(viewer.seqs()) for viewer in viewers} == {tuple(range(1, 25))}
 
 
-async def test_a_turn_that_is_over_closes_its_stream_at_once(home: House, web: httpx.AsyncClient) -> None:
+async def test_a_turn_that_is_over_closes_its_stream_at_once(home: RunningGateway, web: httpx.AsyncClient) -> None:
     session, turn = await _turn(web)
     await _whole_turn(home, session, turn)
     viewer = Sse()
@@ -199,7 +201,7 @@ async def test_more_streams_than_allowed_are_refused_with_a_problem(gateway_wher
 async def test_the_gateways_stop_ends_its_streams(gateway_where: Dsns, owner: str) -> None:
     """Viewers reconnect elsewhere, and the stop does not wait for endless streams."""
     async with AsyncExitStack() as outside:
-        async with house(gateway_where, owner) as home:
+        async with running_gateway(gateway_where, owner) as home:
             url = await outside.enter_async_context(served(home))
             client = await outside.enter_async_context(_client(home, url))
             session, _ = await _turn(client)

@@ -23,7 +23,7 @@ from libs.clock import SystemClock
 from libs.database import Dsns
 from libs.policy import Policy
 from services import http_server
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 Json = Any
 AUDIENCE = "https://suma.example"
@@ -78,8 +78,8 @@ class LateClock:
 
 
 @dataclass
-class Room:
-    home: House
+class SignIn:
+    home: RunningGateway
     issuer: Issuer
     clock: LateClock
 
@@ -111,13 +111,13 @@ async def issuer() -> AsyncIterator[Issuer]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def room(gateway_where: Dsns, rules: Policy, owner: str, issuer: Issuer) -> AsyncIterator[Room]:
+async def sign_in(gateway_where: Dsns, rules: Policy, owner: str, issuer: Issuer) -> AsyncIterator[SignIn]:
     oidc = {"issuer": issuer.url, "audience": [AUDIENCE], "skew_seconds": 10}
     issuer.rotate(ids.new())
     issuer.claims, issuer.asked, issuer.away = {"tenant": "local", "roles": ["user"]}, 0, False
     clock = LateClock()
-    async with house(gateway_where, owner, policy=rules, clock=clock, settings={"oidc": oidc}) as made:
-        yield Room(made, issuer, clock)
+    async with running_gateway(gateway_where, owner, policy=rules, clock=clock, settings={"oidc": oidc}) as made:
+        yield SignIn(made, issuer, clock)
 
 
 def part(value: Json) -> str:
@@ -125,15 +125,15 @@ def part(value: Json) -> str:
 
 
 @pytest.mark.requirement("S3-50")
-async def test_token_of_the_issuer_is_an_identity(room: Room) -> None:
-    me = (await room.get(room.issuer.token(scope="openid admin.audit admin.tenants *"))).json()
+async def test_token_of_the_issuer_is_an_identity(sign_in: SignIn) -> None:
+    me = (await sign_in.get(sign_in.issuer.token(scope="openid admin.audit admin.tenants *"))).json()
     assert (me["tenant"], me["principal"], me["roles"], me["signed_in_with"]) == ("local", "ada", ["user"], "jwt")
     assert set(me["scopes"]) == {"chat", "files:read", "files:write", "memory", "admin.audit"}
-    assert (await room.get(room.issuer.token(roles=[]), "/v1/sessions")).status_code == 403
+    assert (await sign_in.get(sign_in.issuer.token(roles=[]), "/v1/sessions")).status_code == 403
 
 
 @pytest.mark.requirement("A21")
-async def test_wrong_claims_are_401(room: Room) -> None:
+async def test_wrong_claims_are_401(sign_in: SignIn) -> None:
     now = int(SystemClock().now().timestamp())
     for wrong in (
         {"iss": "https://evil.example"},
@@ -150,18 +150,18 @@ async def test_wrong_claims_are_401(room: Room) -> None:
         {"sub": None},
         {"sub": "a b"},
     ):
-        answer = await room.get(room.issuer.token(**wrong))
+        answer = await sign_in.get(sign_in.issuer.token(**wrong))
         assert (answer.status_code, answer.json()["code"]) == (401, "BAD_TOKEN"), wrong
 
 
-async def test_clock_skew_is_tolerated(room: Room) -> None:
+async def test_clock_skew_is_tolerated(sign_in: SignIn) -> None:
     now = int(SystemClock().now().timestamp())
-    assert await room.status(room.issuer.token(exp=now - 5, nbf=now + 5)) == 200
+    assert await sign_in.status(sign_in.issuer.token(exp=now - 5, nbf=now + 5)) == 200
 
 
 @pytest.mark.requirement("A21")
-async def test_no_algorithm_and_shared_secrets_are_401(room: Room) -> None:
-    said, (kid, key) = room.issuer.said(), next(iter(room.issuer.keys.items()))
+async def test_no_algorithm_and_shared_secrets_are_401(sign_in: SignIn) -> None:
+    said, (kid, key) = sign_in.issuer.said(), next(iter(sign_in.issuer.keys.items()))
     public = json.dumps({**key.as_dict(private=False), "kid": kid})
     secret = OctKey.import_key(public.encode())
     stranger = ECKey.generate_key("P-256")
@@ -174,62 +174,62 @@ async def test_no_algorithm_and_shared_secrets_are_401(room: Room) -> None:
         jws.serialize_compact(brought, json.dumps(said).encode(), stranger, ["ES256"]),
         jwt.encode({"alg": "ES256"}, said, key, ["ES256"]),
         jwt.encode({"alg": "ES256", "kid": kid}, said, key, ["ES256"])[:-2],
-        room.issuer.token() + "." + "x" * 20_000,
+        sign_in.issuer.token() + "." + "x" * 20_000,
         "eyJ",
     ):
-        answer = await room.get(token)
+        answer = await sign_in.get(token)
         assert (answer.status_code, answer.json()["code"]) == (401, "BAD_TOKEN"), token[:80]
 
 
 @pytest.mark.requirement("S3-59")
-async def test_rotated_key_is_fetched_once_the_issuer_uses_it(room: Room) -> None:
-    before = room.issuer.token()
-    assert await room.status(before) == 200
-    room.issuer.rotate("next")
-    fresh = room.issuer.token()
-    assert await room.status(fresh) == 401, "a fetch within ten seconds is not repeated"
-    room.later(10)
-    assert (await room.status(fresh), await room.status(before)) == (200, 401)
+async def test_rotated_key_is_fetched_once_the_issuer_uses_it(sign_in: SignIn) -> None:
+    before = sign_in.issuer.token()
+    assert await sign_in.status(before) == 200
+    sign_in.issuer.rotate("next")
+    fresh = sign_in.issuer.token()
+    assert await sign_in.status(fresh) == 401, "a fetch within ten seconds is not repeated"
+    sign_in.later(10)
+    assert (await sign_in.status(fresh), await sign_in.status(before)) == (200, 401)
 
 
-async def test_unknown_keys_cause_few_requests(room: Room) -> None:
-    await room.status(room.issuer.token())
+async def test_unknown_keys_cause_few_requests(sign_in: SignIn) -> None:
+    await sign_in.status(sign_in.issuer.token())
     key = ECKey.generate_key("P-256")
     forged = [jwt.encode({"alg": "ES256", "kid": f"k{n}"}, {}, key, ["ES256"]) for n in range(20)]
-    assert set(await asyncio.gather(*map(room.status, forged))) == {401}
-    assert room.issuer.asked == 1
+    assert set(await asyncio.gather(*map(sign_in.status, forged))) == {401}
+    assert sign_in.issuer.asked == 1
 
 
-async def test_known_keys_outlive_an_outage_of_the_issuer(room: Room) -> None:
-    assert await room.status(room.issuer.token()) == 200
-    room.issuer.away = True
-    room.later(600)
-    assert await room.status(room.issuer.token(exp=int(room.clock.now().timestamp()) + 60)) == 200
-    room.later(3600)
-    assert await room.status(room.issuer.token(exp=int(room.clock.now().timestamp()) + 60)) == 503
+async def test_known_keys_outlive_an_outage_of_the_issuer(sign_in: SignIn) -> None:
+    assert await sign_in.status(sign_in.issuer.token()) == 200
+    sign_in.issuer.away = True
+    sign_in.later(600)
+    assert await sign_in.status(sign_in.issuer.token(exp=int(sign_in.clock.now().timestamp()) + 60)) == 200
+    sign_in.later(3600)
+    assert await sign_in.status(sign_in.issuer.token(exp=int(sign_in.clock.now().timestamp()) + 60)) == 503
 
 
-async def test_disabled_principal_of_the_issuer_is_refused(room: Room) -> None:
-    async with room.home.client() as http:
+async def test_disabled_principal_of_the_issuer_is_refused(sign_in: SignIn) -> None:
+    async with sign_in.home.client() as http:
         await http.post("/v1/admin/principals/ada/disable")
-    assert await room.status(room.issuer.token()) == 401
-    assert await room.status(room.issuer.token(sub="bob@example.org")) == 200
+    assert await sign_in.status(sign_in.issuer.token()) == 401
+    assert await sign_in.status(sign_in.issuer.token(sub="bob@example.org")) == 200
 
 
 @pytest.mark.requirement("S3-50")
-async def test_challenges_name_metadata_and_scopes(room: Room) -> None:
-    async with room.home.client() as http:
+async def test_challenges_name_metadata_and_scopes(sign_in: SignIn) -> None:
+    async with sign_in.home.client() as http:
         del http.headers["Authorization"]
         bare = await http.get("/v1/sessions")
         url = bare.headers["www-authenticate"].partition('resource_metadata="')[2].rstrip('"')
         metadata = (await http.get(url)).json()
-    assert (metadata["resource"], metadata["authorization_servers"]) == ("http://localhost:8010", [room.issuer.url])
+    assert (metadata["resource"], metadata["authorization_servers"]) == ("http://localhost:8010", [sign_in.issuer.url])
     assert "error=" not in bare.headers["www-authenticate"]
-    wrong = (await room.get("suma_x")).headers["www-authenticate"]
+    wrong = (await sign_in.get("suma_x")).headers["www-authenticate"]
     assert 'error="invalid_token"' in wrong
     assert 'scope="chat ' in wrong
-    token = room.issuer.token(roles=[], scope="chat")
-    async with room.home.client(token) as http:
+    token = sign_in.issuer.token(roles=[], scope="chat")
+    async with sign_in.home.client(token) as http:
         denied = await http.post("/v1/sessions", json={"root": "/tmp"})
         missing = await http.get("/v1/sessions/x/diff")
     for answer in (denied, missing):
@@ -238,6 +238,6 @@ async def test_challenges_name_metadata_and_scopes(room: Room) -> None:
         assert "resource_metadata=" in answer.headers["www-authenticate"]
 
 
-async def test_token_without_a_configured_issuer_is_401(home: House, issuer: Issuer) -> None:
+async def test_token_without_a_configured_issuer_is_401(home: RunningGateway, issuer: Issuer) -> None:
     async with home.client(issuer.token()) as http:
         assert (await http.get("/v1/me")).status_code == 401

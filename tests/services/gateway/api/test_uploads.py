@@ -19,12 +19,12 @@ from libs.database import Dsns
 from libs.keys.file import FileKeys
 from libs.policy import Policy
 from libs.runtime.embedded.postgres import Postgres
-from services.cli import uploads
 from services.cli.address import Address
 from services.cli.client import Client
+from services.cli.uploads import upload
 from tests import infrastructure
-from tests.services.gateway.house import House, house, served
-from tests.services.gateway.uploading import BYTES, PART, PLACE, TUS, Desk, WatchedObjects, metadata
+from tests.services.gateway.running import RunningGateway, running_gateway, served
+from tests.services.gateway.uploading import BYTES, PART, PLACE, TUS, Uploads, WatchedObjects, metadata
 
 CONTENT = b"two notes about birds\n" * 10_000
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
@@ -40,107 +40,107 @@ async def receiving(
     keys: FileKeys,
     owner: str,
     tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[tuple[House, WatchedObjects]]:
+) -> AsyncIterator[tuple[RunningGateway, WatchedObjects]]:
     """A gateway with low limits."""
     objects = WatchedObjects(tmp_path_factory.mktemp("objects"))
     database = infrastructure.fresh_database(server, gateway_template)
     async with (
         database as where,
-        house(where, owner, policy=rules, keys=keys, objects=objects, settings=SETTINGS) as made,
+        running_gateway(where, owner, policy=rules, keys=keys, objects=objects, settings=SETTINGS) as made,
     ):
         yield made, objects
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def desk(receiving: tuple[House, WatchedObjects]) -> AsyncIterator[Desk]:
+async def uploads(receiving: tuple[RunningGateway, WatchedObjects]) -> AsyncIterator[Uploads]:
     home, objects = receiving
     async with opened(home, objects) as made:
         yield made
 
 
-def opened(home: House, objects: WatchedObjects) -> _Opened:
+def opened(home: RunningGateway, objects: WatchedObjects) -> _Opened:
     return _Opened(home, objects)
 
 
 class _Opened:
-    """A desk for a tenant of its own."""
+    """A uploads for a tenant of its own."""
 
-    def __init__(self, home: House, objects: WatchedObjects) -> None:
+    def __init__(self, home: RunningGateway, objects: WatchedObjects) -> None:
         self._home, self._objects = replace(home, tenant=ids.new()), objects
 
-    async def __aenter__(self) -> Desk:
+    async def __aenter__(self) -> Uploads:
         home = replace(self._home, owner=await self._home.key("chat", "files:read", "files:write", principal="ada"))
         self._http = home.client()
-        return Desk(home, self._objects, self._http)
+        return Uploads(home, self._objects, self._http)
 
     async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
 
 @pytest.mark.requirement("S3-33")
-async def test_an_upload_downloads_whole_and_in_ranges(desk: Desk) -> None:
-    told = (await desk.whole(CONTENT, "birds.txt", filetype="text/plain")).json()
+async def test_an_upload_downloads_whole_and_in_ranges(uploads: Uploads) -> None:
+    told = (await uploads.whole(CONTENT, "birds.txt", filetype="text/plain")).json()
     assert (told["complete"], told["sha256"]) == (True, hashlib.sha256(CONTENT).hexdigest())
     asset = f"/v1/assets/{told['upload_id']}"
-    answer = await desk.http.get(asset)
+    answer = await uploads.http.get(asset)
     assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, CONTENT, "text/plain")
     assert answer.headers["content-disposition"].startswith('attachment; filename="birds.txt"')
-    part = await desk.http.get(asset, headers={"Range": "bytes=4-8"})
+    part = await uploads.http.get(asset, headers={"Range": "bytes=4-8"})
     assert (part.status_code, part.content) == (206, CONTENT[4:9])
 
 
-async def test_an_upload_in_pieces_goes_on_from_its_offset(desk: Desk) -> None:
-    upload = (await desk.begin(len(CONTENT))).json()["upload_id"]
+async def test_an_upload_in_pieces_goes_on_from_its_offset(uploads: Uploads) -> None:
+    upload = (await uploads.begin(len(CONTENT))).json()["upload_id"]
     at = 0
     for size in (1, PART, 100_000, len(CONTENT)):
-        answer = await desk.send(upload, at, CONTENT[at : at + size])
+        answer = await uploads.send(upload, at, CONTENT[at : at + size])
         assert answer.status_code == 204, answer.text
-        at = await desk.offset(upload)
+        at = await uploads.offset(upload)
         assert int(answer.headers["upload-offset"]) == at
-    assert (await desk.http.get(f"/v1/assets/{upload}")).content == CONTENT
+    assert (await uploads.http.get(f"/v1/assets/{upload}")).content == CONTENT
 
 
-async def test_pieces_are_deleted_once_the_content_is_whole(desk: Desk) -> None:
-    await desk.id(CONTENT)
-    await desk.objects.until(lambda: [path.name for path in desk.files] == [hashlib.sha256(CONTENT).hexdigest()])
-    assert await desk.rows("upload_parts") == 0
+async def test_pieces_are_deleted_once_the_content_is_whole(uploads: Uploads) -> None:
+    await uploads.id(CONTENT)
+    await uploads.objects.until(lambda: [path.name for path in uploads.files] == [hashlib.sha256(CONTENT).hexdigest()])
+    assert await uploads.rows("upload_parts") == 0
 
 
-async def test_a_broken_connection_keeps_what_had_arrived(desk: Desk) -> None:
-    upload = (await desk.begin(len(CONTENT))).json()["upload_id"]
-    async with served(desk.house) as url:
+async def test_a_broken_connection_keeps_what_had_arrived(uploads: Uploads) -> None:
+    upload = (await uploads.begin(len(CONTENT))).json()["upload_id"]
+    async with served(uploads.gateway) as url:
         place = httpx.URL(url)
         _, writer = await asyncio.open_connection(place.host, place.port)
-        head = {**BYTES, "Authorization": f"Bearer {desk.house.owner}", "Host": "localhost", "Upload-Offset": "0"}
+        head = {**BYTES, "Authorization": f"Bearer {uploads.gateway.owner}", "Host": "localhost", "Upload-Offset": "0"}
         lines = "".join(f"{name}: {value}\r\n" for name, value in {**head, "Content-Length": str(len(CONTENT))}.items())
         writer.write(f"PATCH {PLACE}/{upload} HTTP/1.1\r\n{lines}\r\n".encode() + CONTENT[: PART + 10])
         await writer.drain()
         writer.close()
-        await desk.house.gateway.concurrency.empty()
-    at = await desk.offset(upload)
+        await uploads.gateway.context.concurrency.empty()
+    at = await uploads.offset(upload)
     assert at == PART + 10
-    assert (await desk.send(upload, at, CONTENT[at:])).status_code == 204
-    assert (await desk.http.get(f"/v1/assets/{upload}")).content == CONTENT
+    assert (await uploads.send(upload, at, CONTENT[at:])).status_code == 204
+    assert (await uploads.http.get(f"/v1/assets/{upload}")).content == CONTENT
 
 
-async def test_bytes_for_another_offset_are_refused(desk: Desk) -> None:
-    upload = (await desk.begin(10)).json()["upload_id"]
-    assert (await desk.send(upload, 3, b"abc")).json()["code"] == "UPLOAD_OFFSET"
-    first, second = await asyncio.gather(desk.send(upload, 0, b"abc"), desk.send(upload, 0, b"abc"))
+async def test_bytes_for_another_offset_are_refused(uploads: Uploads) -> None:
+    upload = (await uploads.begin(10)).json()["upload_id"]
+    assert (await uploads.send(upload, 3, b"abc")).json()["code"] == "UPLOAD_OFFSET"
+    first, second = await asyncio.gather(uploads.send(upload, 0, b"abc"), uploads.send(upload, 0, b"abc"))
     assert sorted((first.status_code, second.status_code)) in ([204, 409], [204, 204])
-    assert await desk.offset(upload) == 3
+    assert await uploads.offset(upload) == 3
 
 
-async def test_more_bytes_than_announced_are_refused(desk: Desk) -> None:
-    assert (await desk.begin(3, body=b"abcd")).json()["code"] == "UPLOAD_TOO_LARGE"
-    upload = (await desk.begin(3)).json()["upload_id"]
-    assert (await desk.send(upload, 0, b"abcd")).status_code == 413
-    assert await desk.offset(upload) == 0
+async def test_more_bytes_than_announced_are_refused(uploads: Uploads) -> None:
+    assert (await uploads.begin(3, body=b"abcd")).json()["code"] == "UPLOAD_TOO_LARGE"
+    upload = (await uploads.begin(3)).json()["upload_id"]
+    assert (await uploads.send(upload, 0, b"abcd")).status_code == 413
+    assert await uploads.offset(upload) == 0
 
 
-async def test_an_empty_file_is_complete_at_once(desk: Desk) -> None:
-    upload = await desk.id(b"", "empty.txt")
-    assert (await desk.http.get(f"/v1/assets/{upload}")).content == b""
+async def test_an_empty_file_is_complete_at_once(uploads: Uploads) -> None:
+    upload = await uploads.id(b"", "empty.txt")
+    assert (await uploads.http.get(f"/v1/assets/{upload}")).content == b""
 
 
 @pytest.mark.parametrize(
@@ -160,27 +160,27 @@ async def test_an_empty_file_is_complete_at_once(desk: Desk) -> None:
     ],
 )
 async def test_content_decides_whether_the_claimed_type_holds(
-    desk: Desk, content: bytes, name: str, claim: str, recorded: str | None
+    uploads: Uploads, content: bytes, name: str, claim: str, recorded: str | None
 ) -> None:
-    answer = await desk.whole(content, name, filetype=claim)
+    answer = await uploads.whole(content, name, filetype=claim)
     if recorded is None:
         assert (answer.status_code, answer.json()["code"]) == (415, "TYPE_MISMATCH")
-        assert await desk.rows("uploads") == await desk.rows("attachments") == 0
+        assert await uploads.rows("uploads") == await uploads.rows("attachments") == 0
     else:
         assert answer.json()["media_type"] == recorded
 
 
-async def test_content_without_the_announced_hash_is_deleted(desk: Desk) -> None:
-    answer = await desk.whole(CONTENT, sha256="0" * 64)
+async def test_content_without_the_announced_hash_is_deleted(uploads: Uploads) -> None:
+    answer = await uploads.whole(CONTENT, sha256="0" * 64)
     assert (answer.status_code, answer.json()["code"]) == (422, "CHECKSUM_MISMATCH")
-    await desk.objects.until(lambda: not desk.files)
+    await uploads.objects.until(lambda: not uploads.files)
 
 
 @pytest.mark.parametrize(
     ("given", "shown"), [("../../etc/passwd", "passwd"), ("C:\\tmp\\a.txt", "a.txt"), ("..", "upload"), ("a\nb", "a_b")]
 )
-async def test_a_file_name_names_no_folder(desk: Desk, given: str, shown: str) -> None:
-    assert (await desk.whole(b"x", given)).json()["filename"] == shown
+async def test_a_file_name_names_no_folder(uploads: Uploads, given: str, shown: str) -> None:
+    assert (await uploads.whole(b"x", given)).json()["filename"] == shown
 
 
 @pytest.mark.parametrize(
@@ -193,19 +193,19 @@ async def test_a_file_name_names_no_folder(desk: Desk, given: str, shown: str) -
         ({"Upload-Metadata": metadata(filetype="text")}, 422, "BAD_MEDIA_TYPE"),
     ],
 )
-async def test_wrong_headers_begin_no_upload(desk: Desk, headers: dict[str, str], status: int, code: str) -> None:
-    answer = await desk.http.post(PLACE, headers={**TUS, "Upload-Length": "5", **headers})
+async def test_wrong_headers_begin_no_upload(uploads: Uploads, headers: dict[str, str], status: int, code: str) -> None:
+    answer = await uploads.http.post(PLACE, headers={**TUS, "Upload-Length": "5", **headers})
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert await desk.rows("uploads") == 0
+    assert await uploads.rows("uploads") == 0
 
 
-async def test_a_client_learns_what_the_server_can_do(desk: Desk) -> None:
-    told = (await desk.http.options(PLACE)).headers
+async def test_a_client_learns_what_the_server_can_do(uploads: Uploads) -> None:
+    told = (await uploads.http.options(PLACE)).headers
     assert (told["tus-version"], told["tus-max-size"]) == ("1.0.0", "900000")
     assert "creation-with-upload" in told["tus-extension"]
 
 
-async def test_files_and_bytes_of_a_tenant_are_bounded(receiving: tuple[House, WatchedObjects]) -> None:
+async def test_files_and_bytes_of_a_tenant_are_bounded(receiving: tuple[RunningGateway, WatchedObjects]) -> None:
     async with opened(*receiving) as many, opened(*receiving) as much:
         answers = await asyncio.gather(*(many.begin(1) for _ in range(8)))
         assert sorted(answer.status_code for answer in answers) == [201] * 5 + [429] * 3
@@ -215,7 +215,7 @@ async def test_files_and_bytes_of_a_tenant_are_bounded(receiving: tuple[House, W
 
 
 @pytest.mark.requirement("P8")
-async def test_equal_content_is_shared_within_a_tenant_only(receiving: tuple[House, WatchedObjects]) -> None:
+async def test_equal_content_is_shared_within_a_tenant_only(receiving: tuple[RunningGateway, WatchedObjects]) -> None:
     async with opened(*receiving) as ours, opened(*receiving) as theirs:
         first, second = await ours.id(b"same"), await ours.id(b"same")
         await theirs.id(b"same")
@@ -227,44 +227,44 @@ async def test_equal_content_is_shared_within_a_tenant_only(receiving: tuple[Hou
         assert len(theirs.files) == 1
 
 
-async def test_an_unused_upload_expires_with_its_content(desk: Desk) -> None:
-    complete, pending = await desk.id(b"unused"), (await desk.begin(len(CONTENT))).json()["upload_id"]
-    await desk.send(pending, 0, CONTENT[:PART])
-    await infrastructure.shift(desk.house.platform.database, seconds=DAY)
-    await desk.objects.until(lambda: not desk.files)
-    assert (await desk.http.get(f"/v1/assets/{complete}")).status_code == 404
-    assert (await desk.http.head(f"{PLACE}/{pending}", headers=TUS)).status_code == 404
+async def test_an_unused_upload_expires_with_its_content(uploads: Uploads) -> None:
+    complete, pending = await uploads.id(b"unused"), (await uploads.begin(len(CONTENT))).json()["upload_id"]
+    await uploads.send(pending, 0, CONTENT[:PART])
+    await infrastructure.shift(uploads.gateway.platform.database, seconds=DAY)
+    await uploads.objects.until(lambda: not uploads.files)
+    assert (await uploads.http.get(f"/v1/assets/{complete}")).status_code == 404
+    assert (await uploads.http.head(f"{PLACE}/{pending}", headers=TUS)).status_code == 404
 
 
 @pytest.mark.requirement("P1")
-async def test_bytes_stored_by_a_killed_process_are_found(desk: Desk) -> None:
-    upload = (await desk.begin(len(CONTENT))).json()["upload_id"]
-    desk.objects.broken = True
-    assert (await desk.send(upload, 0, CONTENT)).status_code == 500
-    desk.objects.broken = False
-    assert (len(desk.files), await desk.offset(upload)) == (1, 0)
-    await infrastructure.shift(desk.house.platform.database, seconds=DAY)
-    await desk.objects.until(lambda: not desk.files)
+async def test_bytes_stored_by_a_killed_process_are_found(uploads: Uploads) -> None:
+    upload = (await uploads.begin(len(CONTENT))).json()["upload_id"]
+    uploads.objects.broken = True
+    assert (await uploads.send(upload, 0, CONTENT)).status_code == 500
+    uploads.objects.broken = False
+    assert (len(uploads.files), await uploads.offset(upload)) == (1, 0)
+    await infrastructure.shift(uploads.gateway.platform.database, seconds=DAY)
+    await uploads.objects.until(lambda: not uploads.files)
 
 
-async def test_content_that_is_being_deleted_can_be_uploaded_again(desk: Desk) -> None:
+async def test_content_that_is_being_deleted_can_be_uploaded_again(uploads: Uploads) -> None:
     for _ in range(5):
-        upload = await desk.id(b"again and again")
-        assert (await desk.http.get(f"/v1/assets/{upload}")).content == b"again and again"
-        assert (await desk.http.delete(f"{PLACE}/{upload}", headers=TUS)).status_code == 204
-    await desk.objects.until(lambda: not desk.files)
+        upload = await uploads.id(b"again and again")
+        assert (await uploads.http.get(f"/v1/assets/{upload}")).content == b"again and again"
+        assert (await uploads.http.delete(f"{PLACE}/{upload}", headers=TUS)).status_code == 204
+    await uploads.objects.until(lambda: not uploads.files)
 
 
 @pytest.mark.requirement("P8")
-async def test_another_principals_upload_looks_like_none(desk: Desk) -> None:
-    upload = await desk.id(b"mine")
+async def test_another_principals_upload_looks_like_none(uploads: Uploads) -> None:
+    upload = await uploads.id(b"mine")
     everything = ("*",)
     for key in (
-        await desk.house.key("chat", "files:read", "files:write", principal="eve"),
-        await desk.house.key(*everything, tenant=ids.new(), principal="ada"),
+        await uploads.gateway.key("chat", "files:read", "files:write", principal="eve"),
+        await uploads.gateway.key(*everything, tenant=ids.new(), principal="ada"),
     ):
-        async with desk.house.client(key) as stranger:
-            theirs = replace(desk, http=stranger)
+        async with uploads.gateway.client(key) as stranger:
+            theirs = replace(uploads, http=stranger)
             answers = [
                 await stranger.get(f"{PLACE}/{upload}"),
                 await stranger.head(f"{PLACE}/{upload}", headers=TUS),
@@ -273,16 +273,16 @@ async def test_another_principals_upload_looks_like_none(desk: Desk) -> None:
                 await stranger.get(f"/v1/assets/{upload}"),
             ]
             assert [answer.status_code for answer in answers] == [404] * 5
-    assert (await desk.http.get(f"/v1/assets/{upload}")).content == b"mine"
+    assert (await uploads.http.get(f"/v1/assets/{upload}")).content == b"mine"
 
 
 @pytest.mark.requirement("P4", "P6")
-async def test_an_upload_needs_permission_and_is_recorded(desk: Desk) -> None:
-    async with desk.house.client(await desk.house.key("chat", "files:read")) as reader:
-        refused = await replace(desk, http=reader).whole(b"x")
+async def test_an_upload_needs_permission_and_is_recorded(uploads: Uploads) -> None:
+    async with uploads.gateway.client(await uploads.gateway.key("chat", "files:read")) as reader:
+        refused = await replace(uploads, http=reader).whole(b"x")
     assert (refused.status_code, refused.json()["code"]) == (403, "POLICY_DENIED")
-    upload = await desk.id(b"x")
-    records = [(r["phase"], r["verdict"], r["resource"]) for r in await desk.house.audited("asset.write")]
+    upload = await uploads.id(b"x")
+    records = [(r["phase"], r["verdict"], r["resource"]) for r in await uploads.gateway.audited("asset.write")]
     assert records == [
         ("decision", "deny", ""),
         ("decision", "allow", f"asset:{upload}"),
@@ -291,48 +291,48 @@ async def test_an_upload_needs_permission_and_is_recorded(desk: Desk) -> None:
     ]
 
 
-async def test_a_message_names_uploads_for_its_turn(desk: Desk) -> None:
-    first, second = await desk.id(CONTENT, "birds.txt"), await desk.id(b"more", "birds.txt")
+async def test_a_message_names_uploads_for_its_turn(uploads: Uploads) -> None:
+    first, second = await uploads.id(CONTENT, "birds.txt"), await uploads.id(b"more", "birds.txt")
     said = {"text": "save the attachments", "attachments": [first, second, first]}
-    accepted = (await desk.http.post("/v1/sessions/message", json=said)).json()
-    (told,) = [data async for data in desk.house.published("suma.message.received.v1")]
+    accepted = (await uploads.http.post("/v1/sessions/message", json=said)).json()
+    (told,) = [data async for data in uploads.gateway.published("suma.message.received.v1")]
     assert [(file["asset_id"], file["filename"], file["size"]) for file in told["attachments"]] == [
         (first, "birds.txt", len(CONTENT)),
         (second, "birds (2).txt", 4),
     ]
-    events = (await desk.http.get(f"/v1/sessions/{accepted['session_id']}/events?stream=false")).json()["events"]
+    events = (await uploads.http.get(f"/v1/sessions/{accepted['session_id']}/events?stream=false")).json()["events"]
     assert events[0]["data"]["attachments"] == told["attachments"]
 
 
 @pytest.mark.requirement("P1")
-async def test_a_named_upload_does_not_expire(desk: Desk) -> None:
-    used, unused = await desk.id(b"used"), await desk.id(b"unused")
-    await desk.http.post("/v1/sessions/message", json={"text": "look", "attachments": [used]})
-    await infrastructure.shift(desk.house.platform.database, seconds=DAY)
-    await desk.objects.until(lambda: len(desk.files) == 1)
-    assert (await desk.http.get(f"/v1/assets/{used}")).content == b"used"
-    assert (await desk.http.get(f"/v1/assets/{unused}")).status_code == 404
+async def test_a_named_upload_does_not_expire(uploads: Uploads) -> None:
+    used, unused = await uploads.id(b"used"), await uploads.id(b"unused")
+    await uploads.http.post("/v1/sessions/message", json={"text": "look", "attachments": [used]})
+    await infrastructure.shift(uploads.gateway.platform.database, seconds=DAY)
+    await uploads.objects.until(lambda: len(uploads.files) == 1)
+    assert (await uploads.http.get(f"/v1/assets/{used}")).content == b"used"
+    assert (await uploads.http.get(f"/v1/assets/{unused}")).status_code == 404
 
 
-async def test_readers_of_a_session_read_its_attached_files(desk: Desk) -> None:
-    upload = await desk.id(b"for the team")
+async def test_readers_of_a_session_read_its_attached_files(uploads: Uploads) -> None:
+    upload = await uploads.id(b"for the team")
     said = {"text": "look", "attachments": [upload]}
-    session = (await desk.http.post("/v1/sessions/message", json=said)).json()["session_id"]
-    async with desk.house.client(await desk.house.key("chat", "files:read", principal="eve")) as eve:
+    session = (await uploads.http.post("/v1/sessions/message", json=said)).json()["session_id"]
+    async with uploads.gateway.client(await uploads.gateway.key("chat", "files:read", principal="eve")) as eve:
         assert (await eve.get(f"/v1/assets/{upload}")).status_code == 404
-        await desk.http.put(f"/v1/sessions/{session}/share", json={"access": "read"})
+        await uploads.http.put(f"/v1/sessions/{session}/share", json={"access": "read"})
         assert (await eve.get(f"/v1/assets/{upload}")).content == b"for the team"
         assert (await eve.get(f"{PLACE}/{upload}")).status_code == 404
 
 
 @pytest.mark.requirement("P8")
-async def test_a_message_names_only_complete_uploads_of_its_sender(desk: Desk) -> None:
-    mine, pending = await desk.id(b"mine"), (await desk.begin(9)).json()["upload_id"]
-    async with desk.house.client(await desk.house.key("*", principal="eve")) as eve:
-        for http, upload in ((eve, mine), (desk.http, pending), (desk.http, ids.new())):
+async def test_a_message_names_only_complete_uploads_of_its_sender(uploads: Uploads) -> None:
+    mine, pending = await uploads.id(b"mine"), (await uploads.begin(9)).json()["upload_id"]
+    async with uploads.gateway.client(await uploads.gateway.key("*", principal="eve")) as eve:
+        for http, upload in ((eve, mine), (uploads.http, pending), (uploads.http, ids.new())):
             answer = await http.post("/v1/sessions/message", json={"text": "look", "attachments": [upload]})
             assert (answer.status_code, answer.json()["code"]) == (422, "NO_SUCH_ATTACHMENT")
-    assert await desk.rows("session_envelopes") == 0
+    assert await uploads.rows("session_envelopes") == 0
 
 
 class LosingAnswers(httpx.HTTPTransport):
@@ -350,15 +350,15 @@ class LosingAnswers(httpx.HTTPTransport):
         return answer
 
 
-async def test_the_command_line_goes_on_after_a_lost_answer(desk: Desk, tmp_path: Path) -> None:
+async def test_the_command_line_goes_on_after_a_lost_answer(uploads: Uploads, tmp_path: Path) -> None:
     (tmp_path / "birds.csv").write_bytes(CONTENT)
-    async with served(desk.house) as url:
-        address = Address(url, desk.house.owner, "the key file", None)
+    async with served(uploads.gateway) as url:
+        address = Address(url, uploads.gateway.owner, "the key file", None)
         transport = LosingAnswers()
         with Client(address, transport=transport, pause=lambda seconds: None) as client:
-            stored = await asyncio.to_thread(uploads.upload, client, tmp_path / "birds.csv")
+            stored = await asyncio.to_thread(upload, client, tmp_path / "birds.csv")
     assert (transport.lost, stored["complete"], stored["media_type"]) == (1, True, "text/csv")
-    assert (await desk.http.get(f"/v1/assets/{stored['upload_id']}")).content == CONTENT
+    assert (await uploads.http.get(f"/v1/assets/{stored['upload_id']}")).content == CONTENT
 
 
 async def test_a_large_upload_needs_little_memory(
@@ -370,7 +370,10 @@ async def test_a_large_upload_needs_little_memory(
         for _ in range(size // len(chunk)):
             yield chunk
 
-    async with house(gateway_where, owner, policy=rules, keys=keys, objects=objects) as home, served(home) as url:
+    async with (
+        running_gateway(gateway_where, owner, policy=rules, keys=keys, objects=objects) as home,
+        served(home) as url,
+    ):
         headers = {**BYTES, "Authorization": f"Bearer {owner}", "Upload-Length": str(size)}
         async with httpx.AsyncClient(base_url=url) as http:
             tracemalloc.start()

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from services.gateway.api import app
 from services.gateway.api.context import Gateway
-from tests.services.gateway.house import House, client
+from tests.services.gateway.running import RunningGateway, client
 
 SCRIPT = "console.log('suma')\n" * 50
 PAGE = {"Accept": "text/html,*/*;q=0.8"}
@@ -29,9 +29,9 @@ def build(tmp_path: Path) -> Path:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def browser(home: House, build: Path) -> AsyncIterator[httpx.AsyncClient]:
+async def browser(home: RunningGateway, build: Path) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that is not signed in."""
-    here = home.gateway
+    here = home.context
     settings = here.settings.model_copy(update={"web": build})
     async with client(app(Gateway(here.platform, here.store, here.streams, settings)), "", Authorization="") as made:
         yield made
@@ -98,7 +98,7 @@ async def test_nothing_outside_the_build_is_sent(browser: httpx.AsyncClient, pat
     assert answer.status_code == 401
 
 
-async def test_no_route_is_hidden_by_the_application(browser: httpx.AsyncClient, home: House) -> None:
+async def test_no_route_is_hidden_by_the_application(browser: httpx.AsyncClient, home: RunningGateway) -> None:
     paths = [*home.app.openapi()["paths"], "/v1/unknown", "/metrics", "/docs", "/openapi.json", "/.well-known/agent"]
     for path in paths:
         answer = await browser.get(path, headers=PAGE)
@@ -111,7 +111,7 @@ async def test_only_reads_get_the_application(browser: httpx.AsyncClient) -> Non
     assert (await browser.post("/chat", headers=PAGE)).status_code == 401
 
 
-async def test_missing_build_is_explained(home: House) -> None:
+async def test_missing_build_is_explained(home: RunningGateway) -> None:
     async with home.client("", Authorization="") as browser:
         answer = await browser.get("/", headers=PAGE)
     assert answer.status_code == 503

@@ -18,10 +18,10 @@ from libs.events import WorkspaceChanged
 from libs.identity import internal
 from libs.keys import Keys
 from libs.policy import Policy
-from tests.services.gateway.house import House, house
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 
-async def _committed(home: House, http: httpx.AsyncClient, *commits: str) -> str:
+async def _committed(home: RunningGateway, http: httpx.AsyncClient, *commits: str) -> str:
     """A session with these commits."""
     accepted = (await http.post("/v1/sessions/message", json={"text": "tidy"})).json()
     session = str(accepted["session_id"])
@@ -31,16 +31,18 @@ async def _committed(home: House, http: httpx.AsyncClient, *commits: str) -> str
     return session
 
 
-async def _changed(home: House, session: str, change: str, commit: str) -> None:
+async def _changed(home: RunningGateway, session: str, change: str, commit: str) -> None:
     await home.worker_says(session, WorkspaceChanged(turn_id=ids.new(), change=change, epoch=1, commit_id=commit))
 
 
-async def _sent_events(home: House) -> list[Any]:
+async def _sent_events(home: RunningGateway) -> list[Any]:
     return [data async for data in home.published("suma.rollback.requested.v1")]
 
 
 @pytest.mark.requirement("S4-26", "S4-49")
-async def test_a_rollback_undoes_the_last_commit_that_still_stands(home: House, http: httpx.AsyncClient) -> None:
+async def test_a_rollback_undoes_the_last_commit_that_still_stands(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     session = await _committed(home, http, "c1", "c2", "c3")
     await _changed(home, session, "rolled_back", "c3")
     await home.caught_up(session, 5)
@@ -53,7 +55,9 @@ async def test_a_rollback_undoes_the_last_commit_that_still_stands(home: House, 
     assert (await http.get(f"/v1/turns/{told['turn_id']}")).json()["state"] == "received"
 
 
-async def test_rollback_accepts_snapshot_or_commit_and_exclusions(home: House, http: httpx.AsyncClient) -> None:
+async def test_rollback_accepts_snapshot_or_commit_and_exclusions(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     session = await _committed(home, http, "c1", "c2")
     await http.post(f"/v1/sessions/{session}/rollback", json={"snapshot": "s7"})
     await http.post(f"/v1/sessions/{session}/rollback", json={"commit_id": "c1", "exclude": ["a.txt"]})
@@ -64,14 +68,14 @@ async def test_rollback_accepts_snapshot_or_commit_and_exclusions(home: House, h
     assert both.status_code == 422
 
 
-async def test_without_a_commit_there_is_nothing_to_roll_back(home: House, http: httpx.AsyncClient) -> None:
+async def test_without_a_commit_there_is_nothing_to_roll_back(home: RunningGateway, http: httpx.AsyncClient) -> None:
     session = await _committed(home, http)
     answer = await http.post(f"/v1/sessions/{session}/rollback")
     assert (answer.status_code, answer.json()["code"]) == (409, "NOTHING_TO_ROLL_BACK")
 
 
 @pytest.mark.requirement("A9")
-async def test_who_may_not_change_files_may_not_roll_back(home: House, http: httpx.AsyncClient) -> None:
+async def test_who_may_not_change_files_may_not_roll_back(home: RunningGateway, http: httpx.AsyncClient) -> None:
     session = await _committed(home, http, "c1")
     async with home.client(await home.key("chat", "files:read", principal="owner")) as reader:
         answer = await reader.post(f"/v1/sessions/{session}/rollback")
@@ -98,20 +102,22 @@ def _executor(keys: Keys) -> FastAPI:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def whole(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str) -> AsyncIterator[House]:
+async def whole(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str) -> AsyncIterator[RunningGateway]:
     """A gateway that reaches a tool executor."""
     app = _executor(keys)
 
     def client() -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://tool_executor")
 
-    async with house(gateway_where, owner, policy=rules, keys=keys, clients={"tool_executor": client}) as made:
+    async with running_gateway(
+        gateway_where, owner, policy=rules, keys=keys, clients={"tool_executor": client}
+    ) as made:
         yield made
 
 
 @pytest.mark.requirement("S4-24", "S4-56")
 @pytest.mark.parametrize("what", ["graph", "diff", "snapshots"])
-async def test_the_executor_is_asked_for_one_session_of_one_tenant(whole: House, what: str) -> None:
+async def test_the_executor_is_asked_for_one_session_of_one_tenant(whole: RunningGateway, what: str) -> None:
     async with whole.client() as http:
         session = (await http.post("/v1/sessions", json={"root": "/home/ada"})).json()["session_id"]
         seen = await http.get(f"/v1/sessions/{session}/{what}", params={"depth": "2", "root": "/etc"})
@@ -124,7 +130,7 @@ async def test_the_executor_is_asked_for_one_session_of_one_tenant(whole: House,
     }
 
 
-async def test_the_short_name_of_the_graph_shows_the_same(whole: House) -> None:
+async def test_the_short_name_of_the_graph_shows_the_same(whole: RunningGateway) -> None:
     async with whole.client() as http:
         session = (await http.post("/v1/sessions", json={})).json()["session_id"]
         assert (await http.get("/graph", params={"session": session})).json() == (
@@ -132,7 +138,7 @@ async def test_the_short_name_of_the_graph_shows_the_same(whole: House) -> None:
         ).json()
 
 
-async def test_executor_refusals_pass_through_but_its_failures_do_not(whole: House) -> None:
+async def test_executor_refusals_pass_through_but_its_failures_do_not(whole: RunningGateway) -> None:
     async with whole.client() as http:
         opened = [(await http.post("/v1/sessions", json={"root": root})).json() for root in ("/nowhere", "/crash")]
         refused, crashed = [await http.get(f"/v1/sessions/{one['session_id']}/graph") for one in opened]
@@ -141,7 +147,7 @@ async def test_executor_refusals_pass_through_but_its_failures_do_not(whole: Hou
     assert (crashed.status_code, "secret" in crashed.text) == (503, False)
 
 
-async def test_tools_and_skills_are_the_executors(whole: House) -> None:
+async def test_tools_and_skills_are_the_executors(whole: RunningGateway) -> None:
     async with whole.client() as http:
         assert (await http.get("/v1/tools")).json()["path"] == "tools"
         assert (await http.get("/v1/skills")).json()["session"] is None
@@ -153,14 +159,14 @@ async def test_missing_executor_makes_only_files_unavailable(http: httpx.AsyncCl
     assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
 
 
-async def test_files_need_the_scope_to_read_them(whole: House) -> None:
+async def test_files_need_the_scope_to_read_them(whole: RunningGateway) -> None:
     async with whole.client(await whole.key("chat")) as talker:
         session = (await talker.post("/v1/sessions", json={})).json()["session_id"]
         answer = await talker.get(f"/v1/sessions/{session}/graph")
     assert (answer.status_code, answer.json()["code"]) == (403, "SCOPE_MISSING")
 
 
-async def test_a_folders_log_needs_the_scope_to_read_files(home: House) -> None:
+async def test_a_folders_log_needs_the_scope_to_read_files(home: RunningGateway) -> None:
     async with home.client(await home.key("chat")) as chatter:
         answer = await chatter.get("/v1/workspace/log", params={"root": "/home/ada"})
     assert (answer.status_code, answer.json()["code"]) == (403, "SCOPE_MISSING")
@@ -171,7 +177,7 @@ async def test_a_purge_names_a_folder_and_a_moment(http: httpx.AsyncClient, body
     assert (await http.post("/v1/workspace/purge", json=body)).status_code == 422
 
 
-async def test_an_example_folder_needs_files_write(home: House) -> None:
+async def test_an_example_folder_needs_files_write(home: RunningGateway) -> None:
     async with home.client(await home.key("chat", "files:read")) as reader:
         answer = await reader.post("/v1/examples")
     assert (answer.status_code, answer.json()["code"]) == (403, "POLICY_DENIED")

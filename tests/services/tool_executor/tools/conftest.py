@@ -1,4 +1,4 @@
-"""A desk: bundled tools on a real folder, staged, committed and rolled back as the executor does it."""
+"""A staged folder: bundled tools on a real folder, staged, committed and rolled back as the executor does it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CATEGORIES = REPOSITORY / "skills" / "organize-by-type" / "references" / "catego
 
 
 @dataclass
-class Desk:
+class StagedFolder:
     root: Path
     blob_caches: Path
     limits: Limits = field(default_factory=Limits)
@@ -40,7 +40,7 @@ class Desk:
         self.stage = Stage(Tree.scan(self.root), BlobCache(self.blob_caches))
 
     def write(self, name: str, content: str | bytes = b"", *, at: str | None = None, mode: int = 0o644) -> Path:
-        """A file, with a date of change where one is given; the desk sees it after the next `scan`."""
+        """A file, with a date of change where one is given; the folder sees it after the next `scan`."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -50,8 +50,8 @@ class Desk:
             os.utime(path, (when, when))
         return path
 
-    def files(self, *names: str) -> Desk:
-        """Files whose content is their name, and the desk that sees them."""
+    def files(self, *names: str) -> StagedFolder:
+        """Files whose content is their name, and the folder that sees them."""
         for name in names:
             self.write(name, name)
         self.scan()
@@ -77,7 +77,7 @@ class Desk:
         nodes: list[str] = self.run(name, **{"path": ".", **args}).data["nodes"]
         return nodes
 
-    def bounded(self, **limits: int) -> Desk:
+    def bounded(self, **limits: int) -> StagedFolder:
         self.limits = replace(self.limits, **limits)
         return self
 
@@ -105,6 +105,6 @@ def _facts(path: Path) -> tuple[int, int, int, bytes]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def folder(tmp_path: Path) -> StagedFolder:
     (tmp_path / "work").mkdir()
-    return Desk(tmp_path / "work", tmp_path / "blob_caches")
+    return StagedFolder(tmp_path / "work", tmp_path / "blob_caches")

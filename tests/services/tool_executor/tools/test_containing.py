@@ -9,24 +9,24 @@ import pytest
 from services.tool_executor.tools import containing
 from services.tool_executor.tools.tool_context import TooMuch
 from tests.libs.documents import samples
-from tests.services.tool_executor.tools.conftest import Desk
+from tests.services.tool_executor.tools.conftest import StagedFolder
 
 pytestmark = pytest.mark.requirement("S4-14", "S4-59")
 
 
 @pytest.fixture
-def bills(desk: Desk) -> Desk:
-    desk.write("Keane.txt", "Boiler\nPAID 3 May, by bank\n")
-    desk.write("Doyle.txt", "Radiators\nNot paid yet\n")
-    desk.write("Burke.txt", "Tap\nPaid in cash\n")
-    desk.write("Roche.txt", "Valve\n")
-    desk.write("Unpaid list.txt", "unpaid: Doyle\n")
-    desk.write("Walsh.docx", samples.word("All paid, thank you"))
-    desk.write("photo.jpg", b"\xff\xd8\xff\xe0paid")
-    desk.write("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
-    desk.write("deep/Nolan.txt", "paid")
-    desk.scan()
-    return desk
+def bills(folder: StagedFolder) -> StagedFolder:
+    folder.write("Keane.txt", "Boiler\nPAID 3 May, by bank\n")
+    folder.write("Doyle.txt", "Radiators\nNot paid yet\n")
+    folder.write("Burke.txt", "Tap\nPaid in cash\n")
+    folder.write("Roche.txt", "Valve\n")
+    folder.write("Unpaid list.txt", "unpaid: Doyle\n")
+    folder.write("Walsh.docx", samples.word("All paid, thank you"))
+    folder.write("photo.jpg", b"\xff\xd8\xff\xe0paid")
+    folder.write("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
+    folder.write("deep/Nolan.txt", "paid")
+    folder.scan()
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -41,51 +41,51 @@ def bills(desk: Desk) -> Desk:
         ({"lacking": "paid"}, ["Doyle.txt", "Roche.txt", "Unpaid list.txt"]),
     ],
 )
-def test_whole_words_choose_in_every_readable_form(bills: Desk, args: dict[str, Any], names: list[str]) -> None:
+def test_whole_words_choose_in_every_readable_form(bills: StagedFolder, args: dict[str, Any], names: list[str]) -> None:
     assert sorted(bills.listed(**args)) == names
 
 
-def test_denying_line_is_no_match_and_is_reported(bills: Desk) -> None:
+def test_denying_line_is_no_match_and_is_reported(bills: StagedFolder) -> None:
     found = bills.run("manage-files.list", path=".", containing="paid").data
     assert "Doyle.txt" not in found["nodes"]
     assert found["denied"] == {"Doyle.txt": "Not paid yet"}
 
 
-def test_what_denies_it_lacks_it_and_shows_the_line(bills: Desk) -> None:
+def test_what_denies_it_lacks_it_and_shows_the_line(bills: StagedFolder) -> None:
     found = bills.run("manage-files.list", path=".", lacking="paid").data
     assert found["lines"] == {"Doyle.txt": "Not paid yet"}
     assert "denied" not in found
 
 
-def test_each_that_is_chosen_shows_the_line(bills: Desk) -> None:
+def test_each_that_is_chosen_shows_the_line(bills: StagedFolder) -> None:
     lines = bills.run("manage-files.list", path=".", containing="paid").data["lines"]
     assert lines["Keane.txt"] == "PAID 3 May, by bank"
     assert lines["Walsh.docx"] == "All paid, thank you"
 
 
-def test_what_cannot_be_read_is_told_and_never_chosen(bills: Desk) -> None:
+def test_what_cannot_be_read_is_told_and_never_chosen(bills: StagedFolder) -> None:
     for choice in ("containing", "lacking"):
         found = bills.run("manage-files.list", path=".", **{choice: "tap"}).data
         assert "old.doc" not in found["nodes"]
         assert found["unread"] == {"count": 1, "why": {"older_form": 1}, "paths": ["old.doc"]}
 
 
-def test_hint_about_subfolders_counts_only_files_that_match(bills: Desk) -> None:
+def test_hint_about_subfolders_counts_only_files_that_match(bills: StagedFolder) -> None:
     found = bills.run("manage-files.list", path=".", containing="paid", include=["*.txt"]).data
     assert found["deeper"] == {"count": 1, "folders": ["deep"]}
     assert "deeper" not in bills.run("manage-files.list", path=".", containing="valve").data
 
 
-def test_text_read_in_part_neither_contains_nor_lacks_the_word(desk: Desk) -> None:
-    desk.write("log.txt", "x" * (containing.BOUNDS.text_bytes + 10) + " paid")
-    desk.scan()
+def test_text_read_in_part_neither_contains_nor_lacks_the_word(folder: StagedFolder) -> None:
+    folder.write("log.txt", "x" * (containing.BOUNDS.text_bytes + 10) + " paid")
+    folder.scan()
     for choice in ("containing", "lacking"):
-        found = desk.run("manage-files.list", path=".", **{choice: "paid"}).data
+        found = folder.run("manage-files.list", path=".", **{choice: "paid"}).data
         assert found["nodes"] == []
         assert found["unread"]["why"] == {"too_large": 1}
 
 
-def test_too_many_files_to_read_are_refused_and_not_cut(bills: Desk) -> None:
+def test_too_many_files_to_read_are_refused_and_not_cut(bills: StagedFolder) -> None:
     with pytest.raises(TooMuch):
         bills.bounded(looked_into=3).listed(containing="paid")
 

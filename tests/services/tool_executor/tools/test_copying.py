@@ -10,25 +10,25 @@ from libs.errors import NotFound, Rejected
 from libs.workspace.errors import OutsideWorkspace, WrongKind
 from services.tool_executor.tools.copying import CannotCopy
 from services.tool_executor.tools.tool_context import TooMuch
-from tests.services.tool_executor.tools.conftest import Desk
+from tests.services.tool_executor.tools.conftest import StagedFolder
 
 pytestmark = pytest.mark.requirement("S4-14", "S4-20")
 
 
 @pytest.fixture
-def shelf(desk: Desk) -> Desk:
-    desk.write("a.txt", "one", at="2024-03-01T12:00", mode=0o640)
-    desk.write("b.txt", "two")
-    desk.write("album/p.jpg", "picture")
-    desk.write("album/raw/q.jpg", "raw")
-    desk.write("safe/a.txt", "another")
-    (desk.root / "album/link").symlink_to("p.jpg")
-    desk.scan()
-    return desk
+def filled(folder: StagedFolder) -> StagedFolder:
+    folder.write("a.txt", "one", at="2024-03-01T12:00", mode=0o640)
+    folder.write("b.txt", "two")
+    folder.write("album/p.jpg", "picture")
+    folder.write("album/raw/q.jpg", "raw")
+    folder.write("safe/a.txt", "another")
+    (folder.root / "album/link").symlink_to("p.jpg")
+    folder.scan()
+    return folder
 
 
-def copied(desk: Desk, **args: object) -> list[str]:
-    return [copy["to"] for copy in desk.run("manage-files.copy", **args).data["copied"]]
+def copied(folder: StagedFolder, **args: object) -> list[str]:
+    return [copy["to"] for copy in folder.run("manage-files.copy", **args).data["copied"]]
 
 
 @pytest.mark.parametrize(
@@ -56,27 +56,29 @@ def copied(desk: Desk, **args: object) -> list[str]:
         ({"source": "safe/a.txt", "target": "."}, ["a (2).txt"]),
     ],
 )
-def test_copy_goes_to_its_target_under_a_free_name(shelf: Desk, args: dict[str, object], ends: list[str]) -> None:
-    before = shelf.seen()
-    assert copied(shelf, **args) == ends
-    shelf.commit()
-    after = shelf.seen()
+def test_copy_goes_to_its_target_under_a_free_name(
+    filled: StagedFolder, args: dict[str, object], ends: list[str]
+) -> None:
+    before = filled.seen()
+    assert copied(filled, **args) == ends
+    filled.commit()
+    after = filled.seen()
     assert {path for path in ends if path in before or path not in after} == set()
     assert {path: after[path][3] for path in before} == {path: facts[3] for path, facts in before.items()}
 
 
-def test_folder_is_copied_whole_and_a_link_stays_a_link(shelf: Desk) -> None:
-    done = shelf.run("manage-files.copy", source="album", target="safe")
+def test_folder_is_copied_whole_and_a_link_stays_a_link(filled: StagedFolder) -> None:
+    done = filled.run("manage-files.copy", source="album", target="safe")
     assert (done.data["files"], done.data["folders"], done.data["bytes"]) == (3, 2, 10)
     assert done.summary == "Copied 3 files and 2 folders (10 B) to safe/album."
-    shelf.commit()
-    assert (shelf.root / "safe/album/raw/q.jpg").read_text() == "raw"
-    assert os.readlink(shelf.root / "safe/album/link") == "p.jpg"
+    filled.commit()
+    assert (filled.root / "safe/album/raw/q.jpg").read_text() == "raw"
+    assert os.readlink(filled.root / "safe/album/link") == "p.jpg"
 
 
-def test_copy_is_a_creation_with_its_source_in_the_diff(shelf: Desk) -> None:
-    shelf.run("manage-files.copy", source=["a.txt", "album"], target="box")
-    diff = shelf.stage.diff()
+def test_copy_is_a_creation_with_its_source_in_the_diff(filled: StagedFolder) -> None:
+    filled.run("manage-files.copy", source=["a.txt", "album"], target="box")
+    diff = filled.stage.diff()
     assert (diff.created, diff.changed, diff.moved, diff.deleted) == (7, 0, 0, 0)
     assert {entry.path: entry.source for entry in diff.entries if entry.kind != "directory"} == {
         "box/a.txt": "a.txt",
@@ -87,34 +89,34 @@ def test_copy_is_a_creation_with_its_source_in_the_diff(shelf: Desk) -> None:
 
 
 @pytest.mark.requirement("A24", "S0-24")
-def test_rollback_removes_copies_and_leaves_originals_byte_for_byte(shelf: Desk) -> None:
-    before = shelf.seen()
-    shelf.run("manage-files.copy", source=["a.txt", "album"], target="box")
-    shelf.run("manage-files.copy", source="b.txt", new_name="c.txt")
-    shelf.commit()
-    assert shelf.seen().keys() > before.keys()
-    shelf.roll_back()
-    assert shelf.seen() == before
+def test_rollback_removes_copies_and_leaves_originals_byte_for_byte(filled: StagedFolder) -> None:
+    before = filled.seen()
+    filled.run("manage-files.copy", source=["a.txt", "album"], target="box")
+    filled.run("manage-files.copy", source="b.txt", new_name="c.txt")
+    filled.commit()
+    assert filled.seen().keys() > before.keys()
+    filled.roll_back()
+    assert filled.seen() == before
 
 
-def test_what_was_staged_before_is_copied_as_it_will_be(shelf: Desk) -> None:
-    shelf.run("manage-files.create", path=".", name="fresh.txt", type="file", content="hello")
-    shelf.run("manage-files.move", source="b.txt", target="album")
-    assert copied(shelf, source=["fresh.txt", "album/b.txt"], target="box") == ["box/fresh.txt", "box/b.txt"]
-    shelf.commit()
-    assert [(shelf.root / "box" / name).read_text() for name in ("fresh.txt", "b.txt")] == ["hello", "two"]
+def test_what_was_staged_before_is_copied_as_it_will_be(filled: StagedFolder) -> None:
+    filled.run("manage-files.create", path=".", name="fresh.txt", type="file", content="hello")
+    filled.run("manage-files.move", source="b.txt", target="album")
+    assert copied(filled, source=["fresh.txt", "album/b.txt"], target="box") == ["box/fresh.txt", "box/b.txt"]
+    filled.commit()
+    assert [(filled.root / "box" / name).read_text() for name in ("fresh.txt", "b.txt")] == ["hello", "two"]
 
 
-def test_copy_skips_files_that_are_in_the_folder_already(shelf: Desk) -> None:
-    done = shelf.run("manage-files.copy", source=["safe/a.txt", "b.txt"], target="safe")
+def test_copy_skips_files_that_are_in_the_folder_already(filled: StagedFolder) -> None:
+    done = filled.run("manage-files.copy", source=["safe/a.txt", "b.txt"], target="safe")
     assert [copy["to"] for copy in done.data["copied"]] == ["safe/b.txt"]
     assert done.warnings == ("safe/a.txt is in safe already and was left out.",)
 
 
-def test_missing_source_among_several_is_skipped_and_alone_fails(shelf: Desk) -> None:
-    assert copied(shelf, source=["gone.txt", "b.txt"], target="box") == ["box/b.txt"]
+def test_missing_source_among_several_is_skipped_and_alone_fails(filled: StagedFolder) -> None:
+    assert copied(filled, source=["gone.txt", "b.txt"], target="box") == ["box/b.txt"]
     with pytest.raises(NotFound):
-        shelf.run("manage-files.copy", source=["gone.txt"], target="box")
+        filled.run("manage-files.copy", source=["gone.txt"], target="box")
 
 
 @pytest.mark.parametrize(
@@ -132,31 +134,33 @@ def test_missing_source_among_several_is_skipped_and_alone_fails(shelf: Desk) ->
     ],
 )
 def test_what_cannot_be_copied_so_is_refused_and_stages_nothing(
-    shelf: Desk, args: dict[str, object], error: type[Rejected]
+    filled: StagedFolder, args: dict[str, object], error: type[Rejected]
 ) -> None:
     with pytest.raises(error):
-        shelf.run("manage-files.copy", **args)
-    assert (shelf.stage.version, len(shelf.stage.diff())) == (0, 0)
+        filled.run("manage-files.copy", **args)
+    assert (filled.stage.version, len(filled.stage.diff())) == (0, 0)
 
 
-def test_a_pipe_is_not_copied_and_the_error_names_it(shelf: Desk) -> None:
-    os.mkfifo(shelf.root / "album/pipe")
-    shelf.scan()
+def test_a_pipe_is_not_copied_and_the_error_names_it(filled: StagedFolder) -> None:
+    os.mkfifo(filled.root / "album/pipe")
+    filled.scan()
     with pytest.raises(WrongKind, match="album/pipe"):
-        shelf.run("manage-files.copy", source="album")
+        filled.run("manage-files.copy", source="album")
 
 
 @pytest.mark.parametrize(("limits", "said"), [({"copy_entries": 4}, "at most 4"), ({"copy_bytes": 9}, "9 B")])
-def test_copy_beyond_the_bounds_is_refused_before_staging(shelf: Desk, limits: dict[str, int], said: str) -> None:
-    shelf.bounded(**limits)
+def test_copy_beyond_the_bounds_is_refused_before_staging(
+    filled: StagedFolder, limits: dict[str, int], said: str
+) -> None:
+    filled.bounded(**limits)
     with pytest.raises(TooMuch, match=said):
-        shelf.run("manage-files.copy", source="album")
-    assert shelf.stage.version == 0
+        filled.run("manage-files.copy", source="album")
+    assert filled.stage.version == 0
 
 
-def test_name_that_is_not_utf8_is_copied_unchanged(desk: Desk) -> None:
-    (desk.root / os.fsdecode(b"caf\xe9")).write_text("latin")
-    desk.scan()
-    assert copied(desk, source=["caf\\xe9"], target="box") == ["box/caf\\xe9"]
-    desk.commit()
-    assert os.listdir(os.fsencode(desk.root / "box")) == [b"caf\xe9"]
+def test_name_that_is_not_utf8_is_copied_unchanged(folder: StagedFolder) -> None:
+    (folder.root / os.fsdecode(b"caf\xe9")).write_text("latin")
+    folder.scan()
+    assert copied(folder, source=["caf\\xe9"], target="box") == ["box/caf\\xe9"]
+    folder.commit()
+    assert os.listdir(os.fsencode(folder.root / "box")) == [b"caf\xe9"]

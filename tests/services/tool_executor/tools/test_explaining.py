@@ -11,7 +11,7 @@ import pytest
 
 from libs.errors import NotFound
 from tests.libs.documents import samples
-from tests.services.tool_executor.tools.conftest import Desk
+from tests.services.tool_executor.tools.conftest import StagedFolder
 
 pytestmark = pytest.mark.requirement("S4-59")
 
@@ -35,10 +35,10 @@ def zipped(*names: str) -> bytes:
     return made.getvalue()
 
 
-def explain(desk: Desk, name: str, content: str | bytes) -> dict[str, Any]:
-    desk.write(name, content, at="2024-05-31T10:00:00")
-    desk.scan()
-    return desk.run("explain.explain", path=name).data
+def explain(folder: StagedFolder, name: str, content: str | bytes) -> dict[str, Any]:
+    folder.write(name, content, at="2024-05-31T10:00:00")
+    folder.scan()
+    return folder.run("explain.explain", path=name).data
 
 
 @pytest.mark.parametrize(
@@ -55,24 +55,26 @@ def explain(desk: Desk, name: str, content: str | bytes) -> dict[str, Any]:
         ("empty.txt", b"", "plain text", {}),
     ],
 )
-def test_a_file_is_told_with_what_is_in_it(desk: Desk, name: str, content: bytes, kind: str, holds: Any) -> None:
-    told = explain(desk, name, content)
+def test_a_file_is_told_with_what_is_in_it(
+    folder: StagedFolder, name: str, content: bytes, kind: str, holds: Any
+) -> None:
+    told = explain(folder, name, content)
     assert (told["kind"], told["agrees"], told["holds"]) == (kind, True, holds)
     assert (told["size"], told["modified_at"]) == (len(content), "2024-05-31T10:00:00+00:00")
 
 
-def test_explanation_names_columns_of_tables_and_beginnings_of_texts(desk: Desk) -> None:
-    table = explain(desk, "a.csv", "x,y\n1,2\n")
+def test_explanation_names_columns_of_tables_and_beginnings_of_texts(folder: StagedFolder) -> None:
+    table = explain(folder, "a.csv", "x,y\n1,2\n")
     assert (table["holds"]["fields"], table["holds"]["rows"]) == (["x", "y"], 1)
-    assert explain(desk, "a.txt", "\n  Dear all,\nhello")["holds"] == {
+    assert explain(folder, "a.txt", "\n  Dear all,\nhello")["holds"] == {
         "encoding": "UTF-8",
         "lines": 3,
         "begins": "Dear all,",
     }
 
 
-def test_explanation_of_a_document_has_headings_length_and_beginning(desk: Desk) -> None:
-    assert explain(desk, "a.docx", samples.word("Dear all,", heading="Plan"))["holds"] == {
+def test_explanation_of_a_document_has_headings_length_and_beginning(folder: StagedFolder) -> None:
+    assert explain(folder, "a.docx", samples.word("Dear all,", heading="Plan"))["holds"] == {
         "format": "Word",
         "fields": ["Plan"],
         "rows": 2,
@@ -91,8 +93,8 @@ def test_explanation_of_a_document_has_headings_length_and_beginning(desk: Desk)
         ("a.csv", b"\0\1\2", "binary data"),
     ],
 )
-def test_a_name_that_the_bytes_belie_is_said(desk: Desk, name: str, content: bytes, looks: str) -> None:
-    told = explain(desk, name, content)
+def test_a_name_that_the_bytes_belie_is_said(folder: StagedFolder, name: str, content: bytes, looks: str) -> None:
+    told = explain(folder, name, content)
     assert (told["agrees"], told["looks_like"]) == (False, looks)
 
 
@@ -101,13 +103,13 @@ def test_a_name_that_the_bytes_belie_is_said(desk: Desk, name: str, content: byt
     [PNG[:20], JPEG[:8], b"\xff\xd8\xff\xff" * 9, zipped("x")[:-10], b"GIF8"],
     ids=["png", "jpeg", "marks", "zip", "gif"],  # an archive holds the time: as an id it would change
 )
-def test_what_is_damaged_is_still_explained(desk: Desk, content: bytes) -> None:
-    assert explain(desk, "a.dat", content)["size"] == len(content)
+def test_what_is_damaged_is_still_explained(folder: StagedFolder, content: bytes) -> None:
+    assert explain(folder, "a.dat", content)["size"] == len(content)
 
 
-def test_a_folder_tells_what_it_holds(desk: Desk) -> None:
-    desk.files("d/a.jpg", "d/b.jpg", "d/s/c.pdf")
-    told = desk.run("explain.explain", path="d").data
+def test_a_folder_tells_what_it_holds(folder: StagedFolder) -> None:
+    folder.files("d/a.jpg", "d/b.jpg", "d/s/c.pdf")
+    told = folder.run("explain.explain", path="d").data
     assert told["holds"] == {
         "files": 3,
         "directories": 1,
@@ -116,14 +118,14 @@ def test_a_folder_tells_what_it_holds(desk: Desk) -> None:
     }
 
 
-def test_an_empty_folder_and_a_link_are_told_too(desk: Desk) -> None:
-    (desk.root / "hollow").mkdir()
-    (desk.root / "link").symlink_to("/etc/passwd")
-    desk.scan()
-    assert desk.run("explain.explain", path="hollow").data["holds"]["files"] == 0
-    assert desk.run("explain.explain", path="link").data["kind"] == "link or device"
+def test_an_empty_folder_and_a_link_are_told_too(folder: StagedFolder) -> None:
+    (folder.root / "hollow").mkdir()
+    (folder.root / "link").symlink_to("/etc/passwd")
+    folder.scan()
+    assert folder.run("explain.explain", path="hollow").data["holds"]["files"] == 0
+    assert folder.run("explain.explain", path="link").data["kind"] == "link or device"
 
 
-def test_what_is_not_there_is_not_explained(desk: Desk) -> None:
+def test_what_is_not_there_is_not_explained(folder: StagedFolder) -> None:
     with pytest.raises(NotFound):
-        desk.run("explain.explain", path="gone")
+        folder.run("explain.explain", path="gone")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from libs.errors import Rejected
-from tests.services.tool_executor.tools.conftest import Desk
+from tests.services.tool_executor.tools.conftest import StagedFolder
 
 FILES = (
     "a.txt", "deep/b.txt", "deep/~$b.docx", "deep/.DS_Store", "movie.mkv.part", ".DS_Store", ".~lock.a.odt#",
@@ -24,23 +24,23 @@ LISTERS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def messy(desk: Desk) -> Desk:
-    desk.files(*FILES)
-    desk.write(".sumaignore", "private/\n")
+def messy(folder: StagedFolder) -> StagedFolder:
+    folder.files(*FILES)
+    folder.write(".sumaignore", "private/\n")
     for name in ("a.txt", "app/a.txt", "node_modules/x/a.txt", "deep/copy of a.txt", ".DS_Store", "deep/.DS_Store"):
-        desk.write(name, "same bytes")
-    desk.write("new\nline.txt", "odd")
-    desk.scan()
-    return desk
+        folder.write(name, "same bytes")
+    folder.write("new\nline.txt", "odd")
+    folder.scan()
+    return folder
 
 
-def test_a_listing_holds_no_repository_dependency_or_lock(messy: Desk) -> None:
+def test_a_listing_holds_no_repository_dependency_or_lock(messy: StagedFolder) -> None:
     assert sorted(messy.listed(recursive=True)) == ["a.txt", "deep/b.txt", "deep/copy of a.txt"]
     assert sorted(messy.listed(node_kind="any")) == ["a.txt", "deep"]
 
 
 @pytest.mark.parametrize("tool", LISTERS)
-def test_each_listing_says_what_it_left_alone(messy: Desk, tool: str) -> None:
+def test_each_listing_says_what_it_left_alone(messy: StagedFolder, tool: str) -> None:
     assert messy.run(tool, **LISTERS[tool]).data["left_alone"] == {
         "repositories": ["app", "deep/lib"],
         "files": 7,
@@ -49,16 +49,16 @@ def test_each_listing_says_what_it_left_alone(messy: Desk, tool: str) -> None:
     }
 
 
-def test_listing_of_a_folder_reports_only_its_own_exclusions(messy: Desk) -> None:
+def test_listing_of_a_folder_reports_only_its_own_exclusions(messy: StagedFolder) -> None:
     alone = messy.run("manage-files.list", path="deep").data["left_alone"]
     assert alone == {"repositories": ["deep/lib"], "files": 3, "ignored": 0, "odd": []}
 
 
-def test_a_listing_that_left_nothing_alone_says_nothing(desk: Desk) -> None:
-    assert "left_alone" not in desk.files("a.txt").run("manage-files.list", path=".").data
+def test_a_listing_that_left_nothing_alone_says_nothing(folder: StagedFolder) -> None:
+    assert "left_alone" not in folder.files("a.txt").run("manage-files.list", path=".").data
 
 
-def test_duplicates_are_looked_for_outside_repositories_and_system_files(messy: Desk) -> None:
+def test_duplicates_are_looked_for_outside_repositories_and_system_files(messy: StagedFolder) -> None:
     groups = messy.run("remove-duplicates.scan", path=".").data["groups"]
     assert [group["paths"] for group in groups] == [["a.txt", "deep/copy of a.txt"]]
 
@@ -73,36 +73,38 @@ def test_duplicates_are_looked_for_outside_repositories_and_system_files(messy: 
         ("*", ["a.txt", "deep/b.txt", "deep/copy of a.txt"]),
     ],
 )
-def test_a_pattern_gets_reserved_files_only_if_it_names_them(messy: Desk, pattern: str, found: list[str]) -> None:
+def test_a_pattern_gets_reserved_files_only_if_it_names_them(
+    messy: StagedFolder, pattern: str, found: list[str]
+) -> None:
     assert sorted(messy.listed(recursive=True, include=[pattern])) == found
 
 
-def test_what_a_pattern_named_is_not_left_alone(messy: Desk) -> None:
+def test_what_a_pattern_named_is_not_left_alone(messy: StagedFolder) -> None:
     data = messy.run("manage-files.list", path=".", recursive=True, include=[".DS_Store"]).data
     assert data["left_alone"]["files"] == 5
 
 
-def test_a_repository_moves_whole_when_it_is_named(messy: Desk) -> None:
+def test_a_repository_moves_whole_when_it_is_named(messy: StagedFolder) -> None:
     messy.run("manage-files.create", path=".", name="Code", type="directory")
     messy.run("manage-files.move", source="app", target="Code")
     messy.commit()
     assert (messy.root / "Code/app/.git/HEAD").read_text() == "app/.git/HEAD"
 
 
-def test_a_sort_of_all_files_leaves_reserved_ones_in_place(messy: Desk) -> None:
+def test_a_sort_of_all_files_leaves_reserved_ones_in_place(messy: StagedFolder) -> None:
     done = messy.run("organize-by-type.sort", source=messy.listed(recursive=True), target=".", by="extension_category")
     assert {move["from"] for move in done.data["moved"]} == {"a.txt", "deep/b.txt", "deep/copy of a.txt"}
 
 
-def test_empty_folders_are_those_without_anything_on_the_disk(desk: Desk) -> None:
-    desk.write(".sumaignore", "secret.txt\n")
-    desk.files("hidden/secret.txt", "app/.git/refs/tags/x", "odd/a\x1b")
-    (desk.root / "hollow").mkdir()
-    desk.scan()
-    assert desk.listed(node_kind="directory", empty=True, recursive=True) == ["hollow"]
+def test_empty_folders_are_those_without_anything_on_the_disk(folder: StagedFolder) -> None:
+    folder.write(".sumaignore", "secret.txt\n")
+    folder.files("hidden/secret.txt", "app/.git/refs/tags/x", "odd/a\x1b")
+    (folder.root / "hollow").mkdir()
+    folder.scan()
+    assert folder.listed(node_kind="directory", empty=True, recursive=True) == ["hollow"]
 
 
-def test_packed_folder_leaves_out_repositories_and_reports_them(messy: Desk) -> None:
+def test_packed_folder_leaves_out_repositories_and_reports_them(messy: StagedFolder) -> None:
     done = messy.run("archive-files.pack", paths=["deep"], archive="deep.zip")
     messy.commit()
     with zipfile.ZipFile(messy.root / "deep.zip") as packed:
@@ -111,21 +113,21 @@ def test_packed_folder_leaves_out_repositories_and_reports_them(messy: Desk) -> 
 
 
 @pytest.mark.parametrize("paths", [["deep"], ["app"], ["."]])
-def test_a_repository_is_never_zipped_away(messy: Desk, paths: list[str]) -> None:
+def test_a_repository_is_never_zipped_away(messy: StagedFolder, paths: list[str]) -> None:
     with pytest.raises(Rejected):
         messy.run("archive-files.pack", paths=paths, archive="x.zip", remove=True)
 
 
-def test_an_archive_cannot_bring_repository_data(desk: Desk) -> None:
-    with zipfile.ZipFile(desk.root / "x.zip", "w") as packed:
+def test_an_archive_cannot_bring_repository_data(folder: StagedFolder) -> None:
+    with zipfile.ZipFile(folder.root / "x.zip", "w") as packed:
         packed.writestr("app/.git/hooks/post-checkout", "rm -rf ~")
-    desk.scan()
+    folder.scan()
     with pytest.raises(Rejected, match=r"\.git"):
-        desk.run("archive-files.unpack", path="x.zip")
+        folder.run("archive-files.unpack", path="x.zip")
 
 
-def test_a_name_that_is_ignored_is_not_given_away(desk: Desk) -> None:
-    desk.write(".sumaignore", "Text/a.txt\n")
-    desk.files("Text/a.txt", "a.txt")
-    moved: list[dict[str, Any]] = desk.run("manage-files.move", source=["a.txt"], target="Text").data["moved"]
+def test_a_name_that_is_ignored_is_not_given_away(folder: StagedFolder) -> None:
+    folder.write(".sumaignore", "Text/a.txt\n")
+    folder.files("Text/a.txt", "a.txt")
+    moved: list[dict[str, Any]] = folder.run("manage-files.move", source=["a.txt"], target="Text").data["moved"]
     assert moved == [{"from": "a.txt", "to": "Text/a (2).txt"}]

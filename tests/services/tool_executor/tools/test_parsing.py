@@ -12,7 +12,7 @@ from libs.errors import Rejected
 from services.tool_executor.tools.parsing import CannotParse
 from services.tool_executor.tools.tool_context import ToolOutput, TooMuch
 from tests.libs.documents import samples
-from tests.services.tool_executor.tools.conftest import Desk
+from tests.services.tool_executor.tools.conftest import StagedFolder
 
 pytestmark = pytest.mark.requirement("S4-59")
 
@@ -38,11 +38,11 @@ Content-Disposition: attachment; filename=plan.pdf
 
 
 @pytest.fixture
-def parse(desk: Desk) -> Parse:
+def parse(folder: StagedFolder) -> Parse:
     def parsed(name: str, content: str | bytes, **limits: int) -> ToolOutput:
-        desk.write(name, content)
-        desk.scan()
-        return desk.bounded(**limits).run("parse-content.parse", path=name)
+        folder.write(name, content)
+        folder.scan()
+        return folder.bounded(**limits).run("parse-content.parse", path=name)
 
     return parsed
 
@@ -180,14 +180,14 @@ def test_what_is_shown_is_bounded(parse: Parse) -> None:
     assert len(json.dumps(told)) < 256 * 1024
 
 
-def test_a_folder_is_not_parsed(desk: Desk) -> None:
+def test_a_folder_is_not_parsed(folder: StagedFolder) -> None:
     with pytest.raises(Rejected, match="folder"):
-        desk.files("d/x.csv").run("parse-content.parse", path="d")
+        folder.files("d/x.csv").run("parse-content.parse", path="d")
 
 
-def test_the_staged_content_is_what_is_parsed(desk: Desk) -> None:
-    desk.run("manage-files.create", path=".", name="a.csv", type="file", content="x\n1\n")
-    assert desk.run("parse-content.parse", path="a.csv").data["fields"] == ["x"]
+def test_the_staged_content_is_what_is_parsed(folder: StagedFolder) -> None:
+    folder.run("manage-files.create", path=".", name="a.csv", type="file", content="x\n1\n")
+    assert folder.run("parse-content.parse", path="a.csv").data["fields"] == ["x"]
 
 
 def test_a_document_is_read_and_counted_in_its_own_units(parse: Parse) -> None:

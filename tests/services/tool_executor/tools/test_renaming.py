@@ -8,7 +8,7 @@ import pytest
 
 from libs.errors import Rejected
 from services.tool_executor.tools.renaming import NameTaken
-from tests.services.tool_executor.tools.conftest import Desk
+from tests.services.tool_executor.tools.conftest import StagedFolder
 
 pytestmark = pytest.mark.requirement("S4-59")
 RENAME = "batch-rename.rename"
@@ -64,34 +64,34 @@ RENAME = "batch-rename.rename"
         ("same.txt", {"case": "lower"}, None),
     ],
 )
-def test_a_name_by_each_rule(desk: Desk, name: str, rule: dict[str, Any], new: str | None) -> None:
-    desk.write(name, "x", at="2024-05-31T10:00")
-    desk.scan()
+def test_a_name_by_each_rule(folder: StagedFolder, name: str, rule: dict[str, Any], new: str | None) -> None:
+    folder.write(name, "x", at="2024-05-31T10:00")
+    folder.scan()
     old = name.replace("\\", "\\\\")
-    told = desk.run(RENAME, paths=[old], **rule).data
+    told = folder.run(RENAME, paths=[old], **rule).data
     assert told == ({"renamed": [{"from": old, "to": new}], "files": 1} if new else {"renamed": [], "files": 0})
 
 
 @pytest.mark.parametrize("becomes", ["{number}", "{text} {month}"])
-def test_shape_with_an_unbound_result_renames_nothing(desk: Desk, becomes: str) -> None:
-    desk.files("a b.txt")
+def test_shape_with_an_unbound_result_renames_nothing(folder: StagedFolder, becomes: str) -> None:
+    folder.files("a b.txt")
     with pytest.raises(Rejected):
-        desk.run(RENAME, paths=["a b.txt"], shape="a {text}", becomes=becomes)
-    assert desk.stage.version == 0
+        folder.run(RENAME, paths=["a b.txt"], shape="a {text}", becomes=becomes)
+    assert folder.stage.version == 0
 
 
-def test_rules_are_applied_together_and_numbers_follow_the_listing(desk: Desk) -> None:
-    desk.files("b.JPG", "a.jpg")
-    told = desk.run(RENAME, paths=["b.JPG", "a.jpg"], base="Trip", prefix="x-", extension="jpeg").data["renamed"]
+def test_rules_are_applied_together_and_numbers_follow_the_listing(folder: StagedFolder) -> None:
+    folder.files("b.JPG", "a.jpg")
+    told = folder.run(RENAME, paths=["b.JPG", "a.jpg"], base="Trip", prefix="x-", extension="jpeg").data["renamed"]
     assert [entry["to"] for entry in told] == ["x-Trip 001.jpeg", "x-Trip 002.jpeg"]
 
 
-def test_cycle_and_chain_of_renames_are_one_batch(desk: Desk) -> None:
-    desk.files("p 001.txt", "p 002.txt", "p 003.txt", "last.txt")
-    desk.run(RENAME, paths=["p 002.txt", "p 003.txt", "p 001.txt", "last.txt"], base="p")
-    assert desk.stage.version == 1
-    desk.commit()
-    found = {name: content for name, (_, _, _, content) in desk.seen().items()}
+def test_cycle_and_chain_of_renames_are_one_batch(folder: StagedFolder) -> None:
+    folder.files("p 001.txt", "p 002.txt", "p 003.txt", "last.txt")
+    folder.run(RENAME, paths=["p 002.txt", "p 003.txt", "p 001.txt", "last.txt"], base="p")
+    assert folder.stage.version == 1
+    folder.commit()
+    found = {name: content for name, (_, _, _, content) in folder.seen().items()}
     assert found == {
         "p 001.txt": b"p 002.txt",
         "p 002.txt": b"p 003.txt",
@@ -100,34 +100,34 @@ def test_cycle_and_chain_of_renames_are_one_batch(desk: Desk) -> None:
     }
 
 
-def test_a_batch_is_committed_and_rolled_back_bit_for_bit(desk: Desk) -> None:
-    desk.files("A.txt", "b/ü.txt", "b/C.txt")
-    before = desk.seen()
-    desk.run(RENAME, paths=["A.txt", "b/ü.txt", "b/C.txt"], case="upper", suffix="!")
-    desk.commit()
-    assert sorted(path for path in desk.seen() if path.endswith(".txt")) == ["A!.txt", "b/C!.txt", "b/Ü!.txt"]
-    desk.roll_back()
-    assert desk.seen() == before
+def test_a_batch_is_committed_and_rolled_back_bit_for_bit(folder: StagedFolder) -> None:
+    folder.files("A.txt", "b/ü.txt", "b/C.txt")
+    before = folder.seen()
+    folder.run(RENAME, paths=["A.txt", "b/ü.txt", "b/C.txt"], case="upper", suffix="!")
+    folder.commit()
+    assert sorted(path for path in folder.seen() if path.endswith(".txt")) == ["A!.txt", "b/C!.txt", "b/Ü!.txt"]
+    folder.roll_back()
+    assert folder.seen() == before
 
 
 @pytest.mark.parametrize("taken", ["a.md", "A.MD"])
-def test_a_name_that_is_there_refuses_the_whole(desk: Desk, taken: str) -> None:
-    desk.files("a.txt", "b.txt", taken)
+def test_a_name_that_is_there_refuses_the_whole(folder: StagedFolder, taken: str) -> None:
+    folder.files("a.txt", "b.txt", taken)
     with pytest.raises(NameTaken, match=r"nothing was renamed: a\.txt would become a\.md"):
-        desk.run(RENAME, paths=["a.txt", "b.txt"], extension="md")
-    assert desk.stage.version == 0
+        folder.run(RENAME, paths=["a.txt", "b.txt"], extension="md")
+    assert folder.stage.version == 0
 
 
-def test_two_files_that_would_share_a_name_are_refused(desk: Desk) -> None:
-    desk.files("a 1.txt", "a-1.txt")
+def test_two_files_that_would_share_a_name_are_refused(folder: StagedFolder) -> None:
+    folder.files("a 1.txt", "a-1.txt")
     with pytest.raises(NameTaken, match="would become the same"):
-        desk.run(RENAME, paths=["a 1.txt", "a-1.txt"], case="snake")
+        folder.run(RENAME, paths=["a 1.txt", "a-1.txt"], case="snake")
 
 
-def test_another_case_of_its_own_name_is_no_clash(desk: Desk) -> None:
-    desk.files("README.TXT").run(RENAME, paths=["README.TXT"], case="lower", extension="txt")
-    desk.commit()
-    assert list(desk.seen()) == ["readme.txt"]
+def test_another_case_of_its_own_name_is_no_clash(folder: StagedFolder) -> None:
+    folder.files("README.TXT").run(RENAME, paths=["README.TXT"], case="lower", extension="txt")
+    folder.commit()
+    assert list(folder.seen()) == ["readme.txt"]
 
 
 @pytest.mark.parametrize(
@@ -140,37 +140,37 @@ def test_another_case_of_its_own_name_is_no_clash(desk: Desk) -> None:
         {"suffix": "\u202e"},
     ],
 )
-def test_a_name_that_no_file_can_have_is_refused(desk: Desk, rule: dict[str, Any]) -> None:
+def test_a_name_that_no_file_can_have_is_refused(folder: StagedFolder, rule: dict[str, Any]) -> None:
     with pytest.raises(Rejected):
-        desk.files("a").run(RENAME, paths=["a"], **rule)
-    assert desk.stage.version == 0
+        folder.files("a").run(RENAME, paths=["a"], **rule)
+    assert folder.stage.version == 0
 
 
-def test_folders_among_files_keep_their_names_with_a_warning(desk: Desk) -> None:
-    done = desk.files("a.txt", "Sub/b.txt").run(RENAME, paths=["a.txt", "Sub"], case="upper")
+def test_folders_among_files_keep_their_names_with_a_warning(folder: StagedFolder) -> None:
+    done = folder.files("a.txt", "Sub/b.txt").run(RENAME, paths=["a.txt", "Sub"], case="upper")
     assert [entry["to"] for entry in done.data["renamed"]] == ["A.txt"]
     assert done.warnings == ("1 folder in the list kept their names.",)
 
 
-def test_folders_alone_are_renamed_also_inside_each_other(desk: Desk) -> None:
-    desk.files("One/Two.x/f.txt")
-    told = desk.run(RENAME, paths=["One", "One/Two.x"], case="lower").data["renamed"]
+def test_folders_alone_are_renamed_also_inside_each_other(folder: StagedFolder) -> None:
+    folder.files("One/Two.x/f.txt")
+    told = folder.run(RENAME, paths=["One", "One/Two.x"], case="lower").data["renamed"]
     assert told == [{"from": "One", "to": "one"}, {"from": "One/Two.x", "to": "one/two.x"}]
 
 
-def test_a_name_that_is_no_utf8_keeps_its_bytes(desk: Desk) -> None:
-    (desk.root / b"\xff x.txt".decode("utf-8", "surrogateescape")).touch()
-    desk.scan()
-    told = desk.run(RENAME, paths=["\\xff x.txt"], find=" ", replace="_").data["renamed"]
+def test_a_name_that_is_no_utf8_keeps_its_bytes(folder: StagedFolder) -> None:
+    (folder.root / b"\xff x.txt".decode("utf-8", "surrogateescape")).touch()
+    folder.scan()
+    told = folder.run(RENAME, paths=["\\xff x.txt"], find=" ", replace="_").data["renamed"]
     assert told == [{"from": "\\xff x.txt", "to": "\\xff_x.txt"}]
 
 
-def test_repeated_path_is_renamed_once_and_missing_one_skipped(desk: Desk) -> None:
-    done = desk.files("a.txt").run(RENAME, paths=["a.txt", "./a.txt", "gone.txt"], prefix="x")
+def test_repeated_path_is_renamed_once_and_missing_one_skipped(folder: StagedFolder) -> None:
+    done = folder.files("a.txt").run(RENAME, paths=["a.txt", "./a.txt", "gone.txt"], prefix="x")
     assert done.data["files"] == 1
     assert done.warnings == ("gone.txt is no longer there and was left out.",)
 
 
-def test_no_rule_is_a_question_not_a_rename(desk: Desk) -> None:
+def test_no_rule_is_a_question_not_a_rename(folder: StagedFolder) -> None:
     with pytest.raises(Rejected, match="say how"):
-        desk.files("a.txt").run(RENAME, paths=["a.txt"], dated=False)
+        folder.files("a.txt").run(RENAME, paths=["a.txt"], dated=False)

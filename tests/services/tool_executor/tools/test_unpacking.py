@@ -16,7 +16,7 @@ from libs.errors import Rejected
 from services.tool_executor.runner import CallCancelled, CancelToken
 from services.tool_executor.tools.tool_context import TooMuch
 from services.tool_executor.tools.unpacking import BadArchive, UnsafeArchive
-from tests.services.tool_executor.tools.conftest import Desk
+from tests.services.tool_executor.tools.conftest import StagedFolder
 
 pytestmark = pytest.mark.requirement("S4-59", "A5")
 UNPACK, CONTENTS = "archive-files.unpack", "archive-files.contents"
@@ -60,39 +60,39 @@ def windows(name: str) -> zipfile.ZipInfo:
 
 
 @pytest.fixture
-def holding(desk: Desk) -> Callable[..., Desk]:
-    def written(content: bytes, name: str = "a.zip") -> Desk:
-        desk.write(name, content)
-        desk.scan()
-        return desk
+def holding(folder: StagedFolder) -> Callable[..., StagedFolder]:
+    def written(content: bytes, name: str = "a.zip") -> StagedFolder:
+        folder.write(name, content)
+        folder.scan()
+        return folder
 
     return written
 
 
-Holding = Callable[..., Desk]
+Holding = Callable[..., StagedFolder]
 
 
 def test_an_archive_becomes_a_folder_beside_it(holding: Holding) -> None:
-    desk = holding(zipped(("x.txt", b"x"), ("s/ü.txt", b"y" * 100_000), ("empty/", b"")), "in/a.zip")
-    told = desk.run(UNPACK, path="in/a.zip").data
-    desk.commit()
+    folder = holding(zipped(("x.txt", b"x"), ("s/ü.txt", b"y" * 100_000), ("empty/", b"")), "in/a.zip")
+    told = folder.run(UNPACK, path="in/a.zip").data
+    folder.commit()
     assert told == {"created": ["in/a/x.txt", "in/a/s/ü.txt"], "files": 2, "bytes": 100_001, "target": "in/a"}
-    assert [path for path in desk.seen() if path.startswith("in/a/")] == [
+    assert [path for path in folder.seen() if path.startswith("in/a/")] == [
         "in/a/empty",
         "in/a/s",
         "in/a/s/ü.txt",
         "in/a/x.txt",
     ]
-    assert (desk.root / "in/a/s/ü.txt").read_bytes() == b"y" * 100_000
+    assert (folder.root / "in/a/s/ü.txt").read_bytes() == b"y" * 100_000
 
 
 def test_an_unpacked_archive_is_rolled_back_bit_for_bit(holding: Holding) -> None:
-    desk = holding(zipped(("x.txt", b"x"), ("s/y.txt", b"y" * 100_000)))
-    before = desk.seen()
-    desk.run(UNPACK, path="a.zip")
-    desk.commit()
-    desk.roll_back()
-    assert desk.seen() == before
+    folder = holding(zipped(("x.txt", b"x"), ("s/y.txt", b"y" * 100_000)))
+    before = folder.seen()
+    folder.run(UNPACK, path="a.zip")
+    folder.commit()
+    folder.roll_back()
+    assert folder.seen() == before
 
 
 @pytest.mark.parametrize(
@@ -105,18 +105,18 @@ def test_an_unpacked_archive_is_rolled_back_bit_for_bit(holding: Holding) -> Non
     ids=["tar", "gz", "bz2"],
 )
 def test_tars_are_told_by_their_bytes_not_by_their_name(holding: Holding, content: bytes) -> None:
-    desk = holding(content, "odd.dat")
-    assert desk.run(CONTENTS, path="odd.dat").data["entries"] == [{"path": "d/x", "size": 1}]
-    assert desk.run(UNPACK, path="odd.dat").data["created"] == ["odd/d/x"]
+    folder = holding(content, "odd.dat")
+    assert folder.run(CONTENTS, path="odd.dat").data["entries"] == [{"path": "d/x", "size": 1}]
+    assert folder.run(UNPACK, path="odd.dat").data["created"] == ["odd/d/x"]
 
 
 def test_unpacking_restores_times_and_modes_readable_by_the_owner(holding: Holding) -> None:
-    desk = holding(tarred(entry("x", mode=0o4711, mtime=1_600_000_000), entry("y", mode=0), content=b"x"), "a.tar")
-    desk.run(UNPACK, path="a.tar")
-    desk.commit()
-    found = (desk.root / "a/x").stat()
+    folder = holding(tarred(entry("x", mode=0o4711, mtime=1_600_000_000), entry("y", mode=0), content=b"x"), "a.tar")
+    folder.run(UNPACK, path="a.tar")
+    folder.commit()
+    found = (folder.root / "a/x").stat()
     assert (stat.S_IMODE(found.st_mode), found.st_mtime) == (0o711, 1_600_000_000)
-    assert stat.S_IMODE((desk.root / "a/y").stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder.root / "a/y").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_name_that_leads_out_or_is_invalid_refuses_everything(holding: Holding, 
     content = (
         zipped(("fine", b"x"), (name, b"x")) if form == "zip" else tarred(entry("fine"), entry(name), content=b"x")
     )
-    desk = holding(content)
+    folder = holding(content)
     for tool in (UNPACK, CONTENTS):
         with pytest.raises(BadArchive):
-            desk.run(tool, path="a.zip")
-    assert desk.stage.version == 0
+            folder.run(tool, path="a.zip")
+    assert folder.stage.version == 0
 
 
 def test_backslashes_of_windows_separate_folders_and_cannot_lead_out(holding: Holding) -> None:
@@ -153,10 +153,10 @@ def test_backslashes_of_windows_separate_folders_and_cannot_lead_out(holding: Ho
     ids=["zip link", "symlink", "hard link", "pipe", "device"],
 )
 def test_links_and_devices_refuse_the_whole(holding: Holding, content: bytes) -> None:
-    desk = holding(content)
+    folder = holding(content)
     with pytest.raises(BadArchive, match="link"):
-        desk.run(UNPACK, path="a.zip")
-    assert desk.stage.version == 0
+        folder.run(UNPACK, path="a.zip")
+    assert folder.stage.version == 0
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -191,9 +191,9 @@ def test_bomb_that_understates_its_size_is_stopped(holding: Holding) -> None:
 def test_tar_of_a_terabyte_is_stopped_even_when_skipped(holding: Holding, tool: str) -> None:
     info = entry("zeros")
     info.size = 1 << 40
-    desk = holding(gzip.compress(info.tobuf() + bytes(60_000_000)), "a.tgz")
+    folder = holding(gzip.compress(info.tobuf() + bytes(60_000_000)), "a.tgz")
     with pytest.raises(BadArchive, match="expands to more than"):
-        desk.run(tool, path="a.tgz")
+        folder.run(tool, path="a.tgz")
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
@@ -206,10 +206,10 @@ def test_a_header_without_end_is_refused_before_it_is_read(holding: Holding, kin
 
 @pytest.mark.parametrize("limits", [{"archive_bytes": 10}, {"archive_entries": 1}, {"staged_bytes": 10}])
 def test_what_is_beyond_the_bounds_is_refused_whole(holding: Holding, limits: dict[str, int]) -> None:
-    desk = holding(zipped(("a", b"x" * 9000), ("b", b"y" * 9000))).bounded(**limits)
+    folder = holding(zipped(("a", b"x" * 9000), ("b", b"y" * 9000))).bounded(**limits)
     with pytest.raises(TooMuch):
-        desk.run(UNPACK, path="a.zip")
-    assert desk.stage.version == 0
+        folder.run(UNPACK, path="a.zip")
+    assert folder.stage.version == 0
 
 
 @pytest.mark.parametrize(
@@ -226,10 +226,10 @@ def test_what_is_no_archive_or_is_damaged_is_refused(holding: Holding, content: 
 def test_a_damaged_entry_refuses_the_whole(holding: Holding) -> None:
     raw = bytearray(zipped(("good", b"good"), ("bad", bytes(range(256)) * 40)))
     raw[len(raw) // 2] ^= 0xFF
-    desk = holding(bytes(raw))
+    folder = holding(bytes(raw))
     with pytest.raises(BadArchive):
-        desk.run(UNPACK, path="a.zip")
-    assert desk.stage.version == 0
+        folder.run(UNPACK, path="a.zip")
+    assert folder.stage.version == 0
 
 
 def test_a_locked_archive_says_so(holding: Holding) -> None:
@@ -249,45 +249,45 @@ def test_a_locked_archive_says_so(holding: Holding) -> None:
     ],
 )
 def test_nothing_is_overwritten(holding: Holding, there: str, target: str | None, made: str) -> None:
-    desk = holding(zipped(("old.txt", b"new"))).files(there)
-    told = desk.run(UNPACK, path="a.zip", **({"target": target} if target else {})).data
+    folder = holding(zipped(("old.txt", b"new"))).files(there)
+    told = folder.run(UNPACK, path="a.zip", **({"target": target} if target else {})).data
     assert told["created"] == [f"{made}/old.txt"]
-    desk.commit()
-    assert (desk.root / there).read_text() == there
+    folder.commit()
+    assert (folder.root / there).read_text() == there
 
 
 def test_an_empty_archive_is_an_empty_folder(holding: Holding) -> None:
-    desk = holding(zipped())
-    assert desk.run(CONTENTS, path="a.zip").data == {"entries": [], "files": 0, "bytes": 0}
-    desk.run(UNPACK, path="a.zip")
-    desk.commit()
-    assert list((desk.root / "a").iterdir()) == []
+    folder = holding(zipped())
+    assert folder.run(CONTENTS, path="a.zip").data == {"entries": [], "files": 0, "bytes": 0}
+    folder.run(UNPACK, path="a.zip")
+    folder.commit()
+    assert list((folder.root / "a").iterdir()) == []
 
 
-def test_a_folder_is_no_archive(desk: Desk) -> None:
+def test_a_folder_is_no_archive(folder: StagedFolder) -> None:
     with pytest.raises(Rejected, match="folder"):
-        desk.files("d/x").run(UNPACK, path="d")
+        folder.files("d/x").run(UNPACK, path="d")
 
 
 def test_a_call_that_nobody_waits_for_stops(holding: Holding) -> None:
-    desk, wanted = holding(zipped(("x", b"y"))), CancelToken()
+    folder, wanted = holding(zipped(("x", b"y"))), CancelToken()
     with wanted:
-        desk.check = wanted.check
+        folder.check = wanted.check
     with pytest.raises(CallCancelled):
-        desk.run(UNPACK, path="a.zip")
+        folder.run(UNPACK, path="a.zip")
 
 
 def test_straight_into_a_folder_all_goes_among_what_is_there(holding: Holding) -> None:
-    desk = holding(zipped(("old.txt", b"new"), ("s/y.txt", b"y"))).files("Docs/old.txt", "Docs/s/x")
-    told = desk.run(UNPACK, path="a.zip", target="Docs", straight=True).data
-    desk.commit()
+    folder = holding(zipped(("old.txt", b"new"), ("s/y.txt", b"y"))).files("Docs/old.txt", "Docs/s/x")
+    told = folder.run(UNPACK, path="a.zip", target="Docs", straight=True).data
+    folder.commit()
     assert (told["target"], told["created"]) == ("Docs", ["Docs/old (2).txt", "Docs/s/y.txt"])
-    assert (desk.root / "Docs/old.txt").read_text() == "Docs/old.txt"
+    assert (folder.root / "Docs/old.txt").read_text() == "Docs/old.txt"
 
 
 def test_straight_without_a_target_is_beside_the_archive(holding: Holding) -> None:
-    desk = holding(zipped(("a/x.txt", b"x"), ("a/s/y.txt", b"y")))
-    assert desk.run(UNPACK, path="a.zip", straight=True).data["created"] == ["x.txt", "s/y.txt"]
+    folder = holding(zipped(("a/x.txt", b"x"), ("a/s/y.txt", b"y")))
+    assert folder.run(UNPACK, path="a.zip", straight=True).data["created"] == ["x.txt", "s/y.txt"]
 
 
 def test_archived_folder_that_is_a_file_there_refuses_everything(holding: Holding) -> None:
@@ -295,8 +295,8 @@ def test_archived_folder_that_is_a_file_there_refuses_everything(holding: Holdin
         holding(zipped(("s/y.txt", b"y"))).files("Docs/s").run(UNPACK, path="a.zip", target="Docs", straight=True)
 
 
-def test_an_unsafe_archive_says_that_it_was_refused_for_safety(desk: Desk) -> None:
-    desk.write("evil.zip", zipped(("../../evil.txt", b"x")))
-    desk.scan()
+def test_an_unsafe_archive_says_that_it_was_refused_for_safety(folder: StagedFolder) -> None:
+    folder.write("evil.zip", zipped(("../../evil.txt", b"x")))
+    folder.scan()
     with pytest.raises(UnsafeArchive, match="for safety, nothing was unpacked: “"):
-        desk.run(UNPACK, path="evil.zip")
+        folder.run(UNPACK, path="evil.zip")

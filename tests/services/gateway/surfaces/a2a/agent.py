@@ -40,7 +40,7 @@ from libs.events.base import Event
 from libs.events.envelope import Envelope
 from libs.events.values import Asset, StepState
 from libs.runtime.service import Subscription
-from tests.services.gateway.house import House
+from tests.services.gateway.running import RunningGateway
 
 BINDINGS = ("JSONRPC", "HTTP+JSON")
 DIGEST = "9f2c" * 16
@@ -129,7 +129,7 @@ def _approval(turn: str) -> ApprovalRequested:
 class Agent:
     """The agent, as the clients of one tenant reach it."""
 
-    house: House
+    gateway: RunningGateway
     worker: Worker
     url: str
     key: str
@@ -159,11 +159,11 @@ class Agent:
 
     async def stranger(self) -> str:
         """Return a key of another tenant."""
-        return await replace(self.house, tenant=ids.new()).key("*", principal="mallory")
+        return await replace(self.gateway, tenant=ids.new()).key("*", principal="mallory")
 
     async def neighbour(self, *scopes: str) -> str:
         """Return a key of another principal of the same tenant."""
-        return await self.house.key(*(scopes or ("chat",)), principal="eve")
+        return await self.gateway.key(*(scopes or ("chat",)), principal="eve")
 
 
 def message(text: str = "", *, data: Any = None, task: str = "", context: str = "", **fields: Any) -> Message:

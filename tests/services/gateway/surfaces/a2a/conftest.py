@@ -17,7 +17,7 @@ from libs.policy import Policy
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.embedded.redis import Redis
 from tests import infrastructure
-from tests.services.gateway.house import House, house, served
+from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.surfaces.a2a.agent import Agent, Worker
 
 
@@ -29,7 +29,7 @@ async def shared_agent(
     keys: FileKeys,
     owner: str,
     tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[tuple[House, Worker, str]]:
+) -> AsyncIterator[tuple[RunningGateway, Worker, str]]:
     worker = Worker()
     database = infrastructure.fresh_database(server, gateway_template)
     settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1"]}
@@ -38,14 +38,14 @@ async def shared_agent(
         Redis(tmp_path_factory.mktemp("redis")) as redis,
         aclosing(connect(redis.url)) as client,
         database as where,
-        house(where, owner, worker.subscriptions, deltas=RedisDeltas(client), **given) as made,
+        running_gateway(where, owner, worker.subscriptions, deltas=RedisDeltas(client), **given) as made,
         served(made) as url,
     ):
         yield made, worker, url
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def agent(shared_agent: tuple[House, Worker, str]) -> Agent:
+async def agent(shared_agent: tuple[RunningGateway, Worker, str]) -> Agent:
     """The agent, for a tenant of the test's own."""
     made, worker, url = shared_agent
     mine = replace(made, tenant=ids.new())

@@ -31,7 +31,7 @@ from libs.policy import Policy
 from services import http_server
 from services.gateway.surfaces.a2a.signing import encoded
 from tests import infrastructure
-from tests.services.gateway.house import house, served
+from tests.services.gateway.running import running_gateway, served
 from tests.services.gateway.surfaces.a2a.agent import BINDINGS, Agent, Worker, message, send
 
 HEADERS: dict[str, Any] = {
@@ -129,7 +129,7 @@ async def test_failed_webhook_is_told_again_after_a_while(agent: Agent, hook: Re
         await send(client, message("hello"), task_push_notification_config=wanted)
         for _ in range(2):
             await hook.called()
-            await infrastructure.shift(agent.house.platform.database, seconds=10)
+            await infrastructure.shift(agent.gateway.platform.database, seconds=10)
         await hook.until("completed")
     assert len({body for _, body in hook.bodies[:3]}) == 1
 
@@ -143,14 +143,14 @@ async def test_webhook_is_told_after_a_restart(
     hook.answers = [503]
     worker = Worker()
     async with (
-        house(gateway_where, owner, worker.subscriptions, **given) as made,
+        running_gateway(gateway_where, owner, worker.subscriptions, **given) as made,
         served(made) as url,
         Agent(made, worker, url, owner).client() as client,
     ):
         await send(client, message("hello"), task_push_notification_config=TaskPushNotificationConfig(url=hook.url))
         await hook.called()
     assert hook.taken == []
-    async with house(gateway_where, owner, worker.subscriptions, **given) as made:
+    async with running_gateway(gateway_where, owner, worker.subscriptions, **given) as made:
         await infrastructure.shift(made.platform.database, seconds=60)
         await hook.until("completed")
 

@@ -68,10 +68,10 @@ async def test_partial_text_streams_only_where_it_is_activated(agent: Agent) -> 
         task = await send_now(client, "wait")
         one, other = _Reading(client, task), _Reading(plain, task)
         await asyncio.gather(one.begun(), other.begun())
-        deltas = agent.house.platform.deltas
+        deltas = agent.gateway.platform.deltas
         pieces = []
         for attempt, text in ((1, "Hal"), (2, "Hel"), (2, "lo")):
-            await deltas.append(Stream(agent.house.tenant, task), Delta("c1", attempt, text))
+            await deltas.append(Stream(agent.gateway.tenant, task), Delta("c1", attempt, text))
             while True:
                 update = (await one.begun()).artifact_update
                 if update.artifact.artifact_id:

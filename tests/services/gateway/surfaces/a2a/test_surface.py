@@ -96,17 +96,17 @@ async def test_missing_key_is_refused_with_a_challenge_in_protocol_errors(agent:
 
 
 async def test_missing_scope_is_refused_and_recorded(agent: Agent) -> None:
-    key = await agent.house.key("memory", principal="reader")
+    key = await agent.gateway.key("memory", principal="reader")
     async with agent.http(key, **V1) as http:
         rest, rpc = await http.get("/a2a/v1/tasks"), await http.post("/a2a", json=call())
     assert (rest.status_code, rpc.status_code) == (403, 403)
     assert rest.json()["error"]["status"] == "PERMISSION_DENIED"
-    assert [record["rule"] for record in await agent.house.audited("identity.authorize")]
+    assert [record["rule"] for record in await agent.gateway.audited("identity.authorize")]
 
 
 async def test_full_session_is_refused_in_protocol_errors(agent: Agent) -> None:
     async with agent.http(**V1) as http:
-        settings = agent.house.gateway.settings
+        settings = agent.gateway.context.settings
         first = (await http.post("/a2a/v1/message:send", json=_waiting(0))).json()["task"]["contextId"]
         for n in range(1, settings.turns_open_each_session):
             await http.post("/a2a/v1/message:send", json=_waiting(n, first))

@@ -25,7 +25,7 @@ from services import http_server
 from services.gateway.surfaces.mcp.endpoint import trimmed
 from tests import infrastructure
 from tests.infrastructure import mcp_conformance
-from tests.services.gateway.house import house
+from tests.services.gateway.running import running_gateway
 from tests.services.gateway.surfaces.mcp.everything import everything
 from tests.support import platform
 
@@ -87,7 +87,7 @@ async def url(server: Postgres, gateway_template: str, rules: Policy, keys: Keys
     manager = StreamableHTTPSessionManager(everything())
     async with (
         infrastructure.fresh_database(server, gateway_template) as where,
-        house(where, owner, **ports) as home,
+        running_gateway(where, owner, **ports) as home,
         running(manager),
     ):
         mounted = Route(FIXTURES, _Mounted(manager), methods=["GET", "POST", "DELETE"])

@@ -46,7 +46,7 @@ def client(app: Any, key: str, **headers: str) -> httpx.AsyncClient:
 
 
 @dataclass
-class House:
+class RunningGateway:
     """A gateway with its database, keys and published events."""
 
     where: Dsns
@@ -58,7 +58,7 @@ class House:
     tenant: str = "local"
 
     @property
-    def gateway(self) -> Gateway:
+    def context(self) -> Gateway:
         return cast("Gateway", cast("FastAPI", self.app).state.gateway)
 
     @property
@@ -84,7 +84,7 @@ class House:
 
     async def seen(self, session: str, found: Callable[[Numbered], bool]) -> Numbered:
         """Wait for the first projected event that matches."""
-        event = await first(self.gateway.streams, self.tenant, session, after=0, wait=PATIENCE, found=found)
+        event = await first(self.context.streams, self.tenant, session, after=0, wait=PATIENCE, found=found)
         assert event is not None, "the event was not projected"
         return event
 
@@ -157,14 +157,14 @@ class House:
 
 
 @asynccontextmanager
-async def house(
+async def running_gateway(
     where: Dsns,
     owner: str,
     worker: Sequence[Subscription] = (),
     *,
     others: Sequence[Callable[[Platform], Service]] = (),
     **ports: Any,
-) -> AsyncIterator[House]:
+) -> AsyncIterator[RunningGateway]:
     """A process that runs the gateway, a simulated conversation worker, and `others`."""
     settings = {"gateway": {"local_key": owner, "command_wait": 0.1, "key_seconds": 0.0, **ports.pop("settings", {})}}
     async with infrastructure.platform(where, settings=settings, **ports) as platform:
@@ -173,14 +173,14 @@ async def house(
         await prepare(platform, services)
         async with host(platform, services, pace=infrastructure.PACE) as running:
             watch(service, running.problems, running.health)
-            made = House(where, platform, service, running, owner)
+            made = RunningGateway(where, platform, service, running, owner)
             await ensure_local_key(platform, owner)
             yield made
 
 
 @asynccontextmanager
-async def served(house: House) -> AsyncIterator[str]:
+async def served(gateway: RunningGateway) -> AsyncIterator[str]:
     """Serve the gateway on a real socket; yield its URL."""
     with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
-        async with http_server.serving(house.app, door):
+        async with http_server.serving(gateway.app, door):
             yield http_server.url_of(door)

@@ -1,4 +1,4 @@
-"""A house of one's own: the real platform as a process, started, killed and asked as a person would."""
+"""A installation of one's own: the real platform as a process, started, killed and asked as a person would."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Process: TypeAlias = asyncio.subprocess.Process | Forked
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     """What a program said, and how it ended."""
 
     code: int
@@ -41,7 +41,7 @@ class Said:
 
 
 @dataclass
-class House:
+class Installation:
     """One data directory, and one folder that may be worked in."""
 
     data: Path
@@ -125,15 +125,15 @@ class House:
                 limit=MEGABYTE,
             )
 
-    async def run(self, module: str, *arguments: str, at: Path | None = None, **extra: str) -> Said:
+    async def run(self, module: str, *arguments: str, at: Path | None = None, **extra: str) -> CommandResult:
         """The same to its end."""
         process = await self.begin(module, *arguments, at=at, **extra)
         async with asyncio.timeout(SECONDS):
             out, err = await process.communicate()
         assert process.returncode is not None
-        return Said(process.returncode, out.decode(), err.decode())
+        return CommandResult(process.returncode, out.decode(), err.decode())
 
-    async def suma(self, *arguments: str, at: Path | None = None) -> Said:
+    async def suma(self, *arguments: str, at: Path | None = None) -> CommandResult:
         return await self.run("services.cli", *arguments, at=at)
 
     def servers(self) -> Sequence[int]:
@@ -167,11 +167,11 @@ async def _cluster() -> Path:
 
 
 @asynccontextmanager
-async def house(place: Path, **extra: str) -> AsyncIterator[House]:
+async def installation(place: Path, **extra: str) -> AsyncIterator[Installation]:
     """Gone at the end, whatever happened in it."""
     folder = place / "Downloads"
     folder.mkdir(parents=True)
-    made = House(place / "data", folder, extra)
+    made = Installation(place / "data", folder, extra)
     try:
         yield made
     finally:

@@ -1,4 +1,4 @@
-"""Room for leased work: a tenant with running work queues behind waiting tenants; the others do not."""
+"""The limit of leased work: a tenant with running work queues behind waiting tenants; the others do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from libs.runtime.service import Kind
 from tests.libs.runtime.conftest import GROUP, Workshop
 
 
-def room(*, most: int = 4, each: int = 2, at_work: str = "") -> ConcurrencyLimit:
+def limit(*, most: int = 4, each: int = 2, at_work: str = "") -> ConcurrencyLimit:
     nobody = cast("Any", None)
     made = ConcurrencyLimit(Kind("tool", nobody, nobody, nobody, room=most, per_tenant=each))
     for tenant in at_work:
@@ -20,13 +20,13 @@ def room(*, most: int = 4, each: int = 2, at_work: str = "") -> ConcurrencyLimit
 
 
 def test_tenant_is_limited_to_its_share() -> None:
-    full = room(at_work="aa")
+    full = limit(at_work="aa")
     assert not full.admits("a")
     assert full.admits("b")
 
 
 def test_refused_tenant_waits_for_the_sweep_in_order() -> None:
-    waiting = room(at_work="aa")
+    waiting = limit(at_work="aa")
     assert not waiting.admits("a")
     waiting.leave("a")
     assert not waiting.admits("a")
@@ -35,17 +35,17 @@ def test_refused_tenant_waits_for_the_sweep_in_order() -> None:
     assert waiting.admits("a")
 
 
-def test_crowded_room_admits_only_tenants_without_leases() -> None:
-    crowded = room(at_work="ab")
+def test_crowded_limit_admits_only_tenants_without_leases() -> None:
+    crowded = limit(at_work="ab")
     crowded.swept(set(), filled=True)
     assert not crowded.admits("a")
     assert crowded.admits("c")
 
 
 def test_freed_place_triggers_a_sweep_when_work_may_wait() -> None:
-    assert room(at_work="aa").has_waiting("a")
-    assert room(at_work="aabb").has_waiting("b")
-    assert not room(at_work="a").has_waiting("a")
+    assert limit(at_work="aa").has_waiting("a")
+    assert limit(at_work="aabb").has_waiting("b")
+    assert not limit(at_work="a").has_waiting("a")
 
 
 @pytest.mark.requirement("A13")

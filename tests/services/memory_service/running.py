@@ -47,7 +47,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class House:
+class RunningMemory:
     platform: Platform
     service: Service
     points: Points
@@ -126,7 +126,7 @@ def _rest(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def house(where: Dsns, **ports: Any) -> AsyncIterator[House]:
+async def running_memory(where: Dsns, **ports: Any) -> AsyncIterator[RunningMemory]:
     points = Points()
     clients: dict[str, Callable[[], httpx.AsyncClient]] = {}
     async with platform(where, point=points, embedder=HashedEmbedder(), clients=clients, **ports) as given:
@@ -136,4 +136,4 @@ async def house(where: Dsns, **ports: Any) -> AsyncIterator[House]:
         clients[GROUP] = lambda: httpx.AsyncClient(transport=transport, base_url="http://memory")
         await prepare(given, [service])
         async with host(given, [service], pace=PACE):
-            yield House(given, service, points)
+            yield RunningMemory(given, service, points)

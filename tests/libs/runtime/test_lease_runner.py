@@ -17,7 +17,7 @@ from tests.libs.runtime.conftest import GROUP, Workshop, raising
 
 
 async def wait(workshop: Workshop, held: Lease) -> None:
-    await workshop.go_on.wait()
+    await workshop.released.wait()
 
 
 def waiting(workshop: Workshop) -> Workshop:
@@ -151,14 +151,14 @@ async def test_cancel_from_another_process_ends_the_work_as_cancelled(workshop: 
 async def test_cancel_before_the_work_begins_is_reported(workshop: Workshop) -> None:
     waiting(workshop)
     async with workshop.open():
-        desk = workshop.platform.writer.hooks
-        begun = desk.begin
+        hooks = workshop.platform.writer.hooks
+        begun = hooks.begin
 
         def begin_and_cancel(held: Lease) -> None:
             begun(held)
-            desk.cancelled([held.id])
+            hooks.cancelled([held.id])
 
-        desk.begin = begin_and_cancel
+        hooks.begin = begin_and_cancel
         lease = await workshop.start()
         await workshop.until_ended()
     assert workshop.ended == [f"{lease}:CANCELLED"]
@@ -256,7 +256,7 @@ async def test_work_in_hand_is_finished_before_the_process_stops(workshop: Works
     async with workshop.open():
         await workshop.start()
         await workshop.started.wait()
-        asyncio.get_running_loop().call_later(0.1, workshop.go_on.set)
+        asyncio.get_running_loop().call_later(0.1, workshop.released.set)
     assert len(workshop.ended) == 1
 
 
@@ -280,7 +280,7 @@ async def test_work_without_room_waits_and_then_runs(workshop: Workshop) -> None
             await workshop.start()
         await workshop.started.wait()
         assert await workshop.eye.fetchval("select count(*) from bus.leases where owner is not null") == 1
-        workshop.go_on.set()
+        workshop.released.set()
         await workshop.until_ended(3)
 
 

@@ -62,7 +62,7 @@ class MovedClock:
 
 
 @dataclass(frozen=True)
-class House:
+class RunningAudit:
     platform: Platform
     service: Service
     where: Dsns
@@ -128,13 +128,13 @@ class House:
 
 
 @asynccontextmanager
-async def house(where: Dsns, keys: Keys, data_dir: Path) -> AsyncIterator[House]:
+async def running_audit(where: Dsns, keys: Keys, data_dir: Path) -> AsyncIterator[RunningAudit]:
     points, clock = Points(), MovedClock()
     async with platform(where, keys=keys, data_dir=data_dir, point=points, clock=clock) as given:
         service = build(given)
         await prepare(given, [service])
         async with host(given, [service], pace=PACE) as running:
-            yield House(given, service, where, points, clock, running.problems)
+            yield RunningAudit(given, service, where, points, clock, running.problems)
 
 
 def action(n: int = 1, **fields: Any) -> ActionRecorded:
