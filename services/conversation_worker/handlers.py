@@ -98,7 +98,7 @@ class Handlers:
     async def cancel(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
         uow = await self.uow(cause)
         decisions.cancel(self._context, uow, event.data)
-        return uow.close(self._store)
+        return self.close(uow)
 
     async def rollback(self, cause: Cause, event: Envelope[RollbackRequested]) -> Changeset:
         message = rollback.message_of(event.data)
@@ -130,21 +130,21 @@ class Handlers:
     async def rejected(self, cause: Cause, event: Envelope[PlanRejected]) -> Changeset:
         uow, no = await self.uow(cause), event.data
         if not uow.accepts(Input.PLAN_REJECTED, no.request_id):
-            return uow.close(self._store)
+            return self.close(uow)
         uow.take(Input.PLAN_REJECTED, no.request_id)
         plan.record_planning(self._context, uow, no.usage)
         state = TurnState.REFUSED if no.code in COMMITTEE_SAYS_NO else TurnState.FAILED
         finish.stop(self._context, uow, Outcome(state=state, reason=no.code, detail=no.reason))
-        return uow.close(self._store)
+        return self.close(uow)
 
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
         uow = await self.uow(cause)
         if not uow.accepts(Input.PLAN_UNCLEAR, event.data.request_id):
-            return uow.close(self._store)
+            return self.close(uow)
         uow.take(Input.PLAN_UNCLEAR, event.data.request_id)
         plan.record_planning(self._context, uow, event.data.usage)
         plan.ask_clarification(self._context, uow, event.data)
-        return uow.close(self._store)
+        return self.close(uow)
 
     # tool.results
 
@@ -187,6 +187,7 @@ class Handlers:
         uow = await self.uow(cause)
         try:
             await decide(uow)
+            start.continue_mailbox(self._context, uow)
             await gathering.gather_soon(self._context, uow)
         except Unavailable as error:
             if not self._policy_deadline.over(cause.id):
@@ -194,6 +195,12 @@ class Handlers:
             code = "POLICY_UNAVAILABLE" if isinstance(error, PolicyUnanswered) else error.code
             uow = await self.uow(cause)
             on_policy_timeout(uow, Outcome(state=TurnState.REFUSED, reason=code, detail=str(error)))
+            start.continue_mailbox(self._context, uow)
+        return uow.close(self._store)
+
+    def close(self, uow: UnitOfWork) -> Changeset:
+        """Return what follows. After a turn that has ended, the next message of the mailbox begins."""
+        start.continue_mailbox(self._context, uow)
         return uow.close(self._store)
 
     async def _receive(self, uow: UnitOfWork, message: QueuedMessage, said: MessageReceived) -> None:
@@ -252,9 +259,10 @@ def _leave(context: TurnContext, uow: UnitOfWork, result: Result, refused: Outco
     if uow.turn.working == result.call_id:
         uow.take(Input.LOST)
         uow.update_turn(working=None, commit_id=None)
-    else:
-        results.record(context, uow, result)
-    if uow.conversation.turn is not None and uow.turn.outcome is None:
+        finish.stop(context, uow, uow.turn.outcome or refused)
+        return
+    results.record(context, uow, result)
+    if uow.turn.outcome is None:
         finish.stop(context, uow, refused)
-    elif uow.conversation.turn is not None:
+    else:
         finish.finish_when_idle(context, uow)

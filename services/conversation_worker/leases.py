@@ -30,7 +30,7 @@ Written = tuple[str, Usage]
 class TurnLeases:
     def __init__(self, context: TurnContext, handlers: Handlers) -> None:
         self._context, self._platform, self._store = context, context.platform, context.store
-        self._uow, self._deciding = handlers.uow, handlers.decide
+        self._uow, self._close, self._deciding = handlers.uow, handlers.close, handlers.decide
 
     # The context
 
@@ -84,7 +84,7 @@ class TurnLeases:
             if isinstance(error, InvalidModelOutput):
                 uow.update_turn(usage=uow.turn.usage.plus(error.usage))
             self._give_up(uow, Input.WORK_FAILED, lease, error)
-        return uow.close(self._store)
+        return self._close(uow)
 
     # Waits for people
 
@@ -105,9 +105,10 @@ class TurnLeases:
     async def unanswered(self, lease: Lease, _: None) -> Changeset:
         uow = await self._uow(Cause.of_lease(lease))
         if uow.accepts(Input.CLARIFICATION_EXPIRED, lease.id):
+            uow.take(Input.CLARIFICATION_EXPIRED, lease.id)
             late = Outcome(state=TurnState.FAILED, reason="CLARIFICATION_EXPIRED")
             finish.stop(self._context, uow, late)
-        return uow.close(self._store)
+        return self._close(uow)
 
     # What could not be handled
 
@@ -119,27 +120,27 @@ class TurnLeases:
             _abandon(self._context, uow, over)
         elif not uow.has_seen(about["turn_id"]):
             uow.end_turn(about["turn_id"], over)
-        return uow.close(self._store)
+        return self._close(uow)
 
     async def waiting_failed(self, lease: Lease, error: SumaError) -> Changeset:
         """End the turn if the end of a wait cannot be decided; it must not wait for ever."""
         uow = await self._uow(Cause.of_lease(lease))
         if uow.is_active(lease.input["turn_id"]):
             _abandon(self._context, uow, Outcome(state=TurnState.FAILED, reason=error.code, detail=str(error)))
-        return uow.close(self._store)
+        return self._close(uow)
 
     # Helpers
 
     async def _go_on(self, lease: Lease, input: Input, then: Callable[[UnitOfWork], None]) -> Changeset:
         uow = await self._uow(Cause.of_lease(lease))
         if not uow.accepts(input, lease.id):
-            return uow.close(self._store)
+            return self._close(uow)
         if uow.turn.outcome is not None:
             self._give_up(uow, input, lease, Cancelled())
         else:
             uow.take(input, lease.id)
             then(uow)
-        return uow.close(self._store)
+        return self._close(uow)
 
     def _give_up(self, uow: UnitOfWork, input: Input, lease: Lease, error: SumaError) -> None:
         state = TurnState.CANCELLED if isinstance(error, Cancelled) else TurnState.FAILED
@@ -201,8 +202,8 @@ QUEUED_AT_ONCE, QUEUED_EACH = 128, 4
 
 class SlotQueue:
     def __init__(self, context: TurnContext, handlers: Handlers) -> None:
-        self._slots, self._store, self._uow = context.slots, context.store, handlers.uow
-        self._context = context
+        self._slots, self._store, self._context = context.slots, context.store, context
+        self._uow, self._close = handlers.uow, handlers.close
 
     async def wait(self, lease: Lease) -> None:
         """Wait until this session has a slot."""
@@ -213,7 +214,7 @@ class SlotQueue:
         uow = await self._uow(Cause.of_lease(lease))
         start.begin_next(self._context, uow)
         # Its commit gives the slot back where no turn is at work after all.
-        return uow.close(self._store)
+        return self._close(uow)
 
     async def begin_without_slot(self, lease: Lease, _: SumaError) -> Changeset:
         """Begin the turn although no slot could be waited for: its message was accepted."""

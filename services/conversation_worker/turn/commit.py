@@ -13,7 +13,7 @@ from services.conversation_worker.domain import digests, event_sizes, match_line
 from services.conversation_worker.turn import approvals, finish, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import COMMIT, Approval, CommitResult, Outcome, QueuedMessage, TurnState
-from services.conversation_worker.turn.transitions import Input
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 NAMED_MOST = 3
@@ -22,6 +22,7 @@ NAMED_MOST = 3
 
 async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] = (), trouble: str = "") -> None:
     """Ask a person about the diff. The turn stays open until then; no file has been touched."""
+    uow.done(Effect.ASK_COMMIT)
     diff, message = _diff(uow), uow.turn.message
     decision = await context.decide(COMMIT, uow, message, approved=False)
     uow.emit(recorded(decision, message, turn_id=uow.turn.turn_id, resource=COMMIT))
@@ -63,6 +64,7 @@ async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] 
 
 async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
     """Apply a person's decision on the diff, if it is still the one that was shown."""
+    uow.done(Effect.APPLY_DECISION)
     if answer.verdict == "deny":
         uow.close_approval(approval, "denied", principal=answer.principal, reason=answer.reason)
         finish.drop(context, uow)

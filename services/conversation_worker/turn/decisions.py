@@ -9,7 +9,7 @@ from services.conversation_worker.domain import digests
 from services.conversation_worker.turn import approvals, commit, finish, plan, tool_calls, unknown_effects
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import ENDED_MOST, Approval, Outcome, StepRun, TurnState
-from services.conversation_worker.turn.transitions import Input
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 VERDICTS = ("approve", "deny", "override")
@@ -29,7 +29,9 @@ async def decide(context: TurnContext, uow: UnitOfWork, answer: ApprovalDecided)
     )
     if answer.verdict not in VERDICTS or not decision.allowed:
         uow.reject_stale(answer, f"not allowed: {decision.reason}")
-    elif approval.kind == "commit":
+        return
+    uow.take(Input.APPROVAL_DECIDED, answer.approval_id)
+    if approval.kind == "commit":
         uow.emit(_feedback(uow, answer))
         await commit.decide(context, uow, approval, answer)
     else:
@@ -55,6 +57,8 @@ async def expire(context: TurnContext, uow: UnitOfWork, approval_id: str) -> Non
     if approval.outlives_turn:
         unknown_effects.expire(context, uow, approval)
         return
+    uow.take(Input.APPROVAL_EXPIRED, approval_id)
+    uow.done(Effect.APPLY_DECISION)
     uow.close_approval(approval, "expired")
     if approval.kind == "commit":
         finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason="APPROVAL_EXPIRED"))
@@ -64,6 +68,7 @@ async def expire(context: TurnContext, uow: UnitOfWork, approval_id: str) -> Non
 
 
 async def _decide_step(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
+    uow.done(Effect.APPLY_DECISION)
     run = _step(uow, approval)
     if answer.verdict == "deny":
         uow.close_approval(approval, "denied", principal=answer.principal, reason=answer.reason)
@@ -77,7 +82,7 @@ async def _decide_step(context: TurnContext, uow: UnitOfWork, approval: Approval
     else:
         uow.close_approval(approval, "approved", principal=answer.principal, reason=answer.reason)
         await plan.attempt(context, uow, run, approval)
-    if uow.conversation.turn is not None and uow.turn.outcome is None:
+    if uow.turn.outcome is None:
         await plan.advance(context, uow)
 
 
@@ -124,6 +129,7 @@ def cancel(context: TurnContext, uow: UnitOfWork, request: TurnCancelRequested) 
         uow.update_session(queue=rest)
         uow.end_turn(request.turn_id, cancelled)
     elif uow.accepts(Input.CANCEL, request.turn_id):
+        uow.take(Input.CANCEL, request.turn_id)
         uow.update_session(epoch=uow.session.epoch + 1)
         if uow.turn.state is TurnState.THINKING:
             uow.emit(PlanCancelRequested(request_id=uow.turn.plan_request_id, turn_id=request.turn_id))

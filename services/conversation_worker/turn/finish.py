@@ -20,6 +20,7 @@ EFFECT_UNKNOWN = "EFFECT_UNKNOWN"
 
 def stop(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
     """Stop a turn: start nothing new, wait for running calls, then discard staged changes."""
+    uow.done(Effect.STOP)
     turn = uow.update_turn(outcome=outcome)
     for run in uow.conversation.steps:
         if run.state in (StepState.PENDING, StepState.AWAITING_APPROVAL):
@@ -29,41 +30,48 @@ def stop(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
     if Effect.CANCEL_WORK in effects and turn.working is not None:
         # The turn is not over until the end of this work has been reported (`TurnLeases.failed`).
         uow.cancel(turn.working)
+        uow.done(Effect.CANCEL_WORK)
     if Effect.END_WAIT in effects and turn.working is not None:
         uow.end(turn.working)
+        uow.done(Effect.END_WAIT)
     if Effect.CANCEL_CALLS in effects:
         uow.emit(ToolCancelRequested(turn_id=turn.turn_id))
+        uow.done(Effect.CANCEL_CALLS)
     if Effect.FINISH in effects:
         finish_when_idle(context, uow)
 
 
 def finish_when_idle(context: TurnContext, uow: UnitOfWork) -> None:
     """End the turn once no call and no commit is running; discard what is staged first."""
+    uow.done(Effect.FINISH)
     outcome = uow.turn.outcome
     if outcome is None or not uow.accepts(Input.IDLE):
         return
     if Effect.SEND_DROP in uow.take(Input.IDLE):
         drop(context, uow)
+    elif uow.has_unknown_effect and outcome.reason != EFFECT_UNKNOWN:
+        end_stopped(context, uow, "whether one of its effects happened is not known")
     else:
-        end(context, uow, _with_open_question(uow, outcome))
+        end_stopped(context, uow)
 
 
-def _with_open_question(uow: UnitOfWork, outcome: Outcome) -> Outcome:
-    """Return the outcome; its detail says whether an effect is still unknown."""
-    if not uow.has_unknown_effect or outcome.reason == EFFECT_UNKNOWN:
-        return outcome
-    return outcome.model_copy(
-        update={"detail": f"{outcome.detail} (whether one of its effects happened is not known)".strip()}
-    )
+def end_stopped(context: TurnContext, uow: UnitOfWork, note: str = "") -> None:
+    """End a turn that was stopped, with the outcome that it has; `note` is added to the outcome's detail."""
+    outcome = uow.turn.outcome
+    assert outcome is not None
+    detail = f"{outcome.detail} ({note})".strip() if note else outcome.detail
+    end(context, uow, outcome.model_copy(update={"detail": detail}))
 
 
 def drop(context: TurnContext, uow: UnitOfWork) -> None:
     """Discard the stage. No file was touched and none will be, so only the executor asks policy about it."""
+    uow.done(Effect.SEND_DROP)
     tool_calls.send_workspace_call(context, uow, DROP, {}, Input.DROP_SENT, revision=context.platform.policy.revision)
 
 
 def answer(uow: UnitOfWork) -> None:
     """Start writing the answer, under a lease: it is a model call."""
+    uow.done(Effect.WRITE_ANSWER)
     writing = NewLease(ids.derived(uow.cause.id, ANSWER), ANSWER, {"turn_id": uow.turn.turn_id})
     uow.update_turn(working=writing.id)
     uow.start(writing)
@@ -73,6 +81,7 @@ def complete(
     context: TurnContext, uow: UnitOfWork, text: str, usage: Usage | None = None, *, reason: str | None = None
 ) -> None:
     """Complete the turn with its answer."""
+    uow.done(Effect.COMPLETE)
     turn, text = uow.turn, text[: event_sizes.ANSWER_MOST]
     message_id = ids.derived(turn.turn_id, "answer")
     start.add_message(uow, message_id, "assistant", text)
@@ -96,7 +105,8 @@ def _remember(uow: UnitOfWork, answer: str, reason: str | None) -> None:
 
 
 def end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
-    """End the turn, and begin the next message of the mailbox."""
+    """End the turn. Once it is handled, the next message of the mailbox begins (`start.continue_mailbox`)."""
+    uow.done(Effect.END_TURN)
     turn = uow.turn
     if turn.asked and outcome.state in (TurnState.REFUSED, TurnState.FAILED):
         # The next message may ask why, or say how else.
@@ -124,8 +134,3 @@ def end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
         )
     )
     uow.end_turn(turn.turn_id, outcome)
-    if uow.session.queue and context.slots.awaited(uow.cause.tenant):
-        # Other sessions of this tenant were here before.
-        start.wait_for_slot(uow)
-    else:
-        start.begin_next(context, uow)

@@ -56,6 +56,7 @@ async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
 
 async def advance(context: TurnContext, uow: UnitOfWork) -> None:
     """Start every step that can start now; once all have ended, conclude the round."""
+    uow.done(Effect.ADVANCE)
     if uow.turn.outcome is not None:
         finish.finish_when_idle(context, uow)
         return
@@ -119,6 +120,7 @@ async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
 
 def request_plan(uow: UnitOfWork, task: Task) -> None:
     """Ask the committee for a plan."""
+    uow.done(Effect.REQUEST_PLAN)
     turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 
@@ -132,6 +134,7 @@ def record_planning(context: TurnContext, uow: UnitOfWork, usage: Usage) -> None
 
 def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclear) -> None:
     """Ask the person about an unclear request; the next message is the answer (S4-32, S4-46)."""
+    uow.done(Effect.ASK_CLARIFICATION)
     turn = uow.turn
     wait = ids.derived(uow.cause.id, CLARIFICATION)
     uow.update_turn(working=wait)

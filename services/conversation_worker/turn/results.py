@@ -70,13 +70,13 @@ async def _workspace(context: TurnContext, uow: UnitOfWork, result: Result) -> N
     uow.update_turn(working=None)
     match input:
         case Input.DROPPED:
-            _dropped(context, uow, done)
+            _dropped(context, uow, done, effects)
         case Input.RESTORED:
             await rollback.restored(context, uow, done, _outcome_of(result))
         case Input.COMMITTED if done is not None:
-            _committed(context, uow, done)
+            _committed(context, uow, done, effects)
         case Input.ROLLED_BACK if done is not None:
-            _rolled_back(context, uow, done)
+            _rolled_back(context, uow, done, effects)
         case Input.NOT_ROLLED_BACK:
             _not_rolled_back(context, uow, result)
         case _:
@@ -101,17 +101,16 @@ def _input_of(uow: UnitOfWork, result: Result) -> Input:
             return Input.ROLLED_BACK if succeeded else Input.NOT_ROLLED_BACK
 
 
-def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -> None:
+def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, effects: tuple[Effect, ...]) -> None:
     turn = uow.turn
     commits = (*uow.session.commits, turn.commit_id or "")[-COMMITS_MOST:]
     _changed(uow, "committed", result, commits)
     decided = " ".join((f"{result.summary}{turn.decided or ''}", *result.warnings))[:1000]
     uow.update_turn(diff=None, decided=decided, commit_result=_commit_result(turn, result))
-    if turn.outcome is None:
+    if Effect.WRITE_ANSWER in effects:
         finish.answer(uow)
     else:
-        detail = f"{turn.outcome.detail} (the commit had begun and was finished)".strip()
-        finish.end(context, uow, turn.outcome.model_copy(update={"detail": detail}))
+        finish.end_stopped(context, uow, "the commit had begun and was finished")
 
 
 def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
@@ -125,18 +124,17 @@ def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
     return CommitResult(operations=operations, left_out=max(before.left_out, rest), warnings=warnings)
 
 
-def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -> None:
+def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, effects: tuple[Effect, ...]) -> None:
     """Record a rollback of all of the commit, or of what was not excluded; then the rest can still be rolled back."""
     turn = uow.turn
     data = result.data.json_ if isinstance(result.data.json_, dict) else {}
     whole = data.get("whole", True)
     commits = tuple(c for c in uow.session.commits if c != turn.commit_id) if whole else uow.session.commits
     _changed(uow, "rolled_back", result, commits)
-    if turn.outcome is None:
+    if Effect.COMPLETE in effects:
         finish.complete(context, uow, result.summary)
     else:
-        detail = f"{turn.outcome.detail} (the rollback had begun and was finished)".strip()
-        finish.end(context, uow, turn.outcome.model_copy(update={"detail": detail}))
+        finish.end_stopped(context, uow, "the rollback had begun and was finished")
 
 
 def _changed(uow: UnitOfWork, change: str, result: ToolSucceeded, commits: tuple[str, ...]) -> None:
@@ -185,7 +183,7 @@ def _conflicts(uow: UnitOfWork, result: Result) -> tuple[str, ...]:
     return found
 
 
-def _dropped(context: TurnContext, uow: UnitOfWork, done: ToolSucceeded | None) -> None:
+def _dropped(context: TurnContext, uow: UnitOfWork, done: ToolSucceeded | None, effects: tuple[Effect, ...]) -> None:
     """Record that the stage was dropped, or will be when the next turn begins; no file was touched."""
     turn = uow.turn
     if done is not None:
@@ -194,10 +192,10 @@ def _dropped(context: TurnContext, uow: UnitOfWork, done: ToolSucceeded | None) 
     commit.mark_rolled_back(uow)
     words = "Nothing was changed: the changes were not approved."
     uow.update_turn(diff=Diff(version=0, count=0), decided=words, commit_result=CommitResult())
-    if turn.outcome is not None:
-        finish.end(context, uow, turn.outcome)
-    else:
+    if Effect.WRITE_ANSWER in effects:
         finish.answer(uow)
+    else:
+        finish.end_stopped(context, uow)
 
 
 def _outcome_of(result: Result) -> Outcome:

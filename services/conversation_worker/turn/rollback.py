@@ -16,7 +16,7 @@ from services.conversation_worker.turn.state import (
     Turn,
     TurnState,
 )
-from services.conversation_worker.turn.transitions import Input
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
@@ -51,6 +51,7 @@ async def _roll_back_commit(
     uow.take(Input.ROLLBACK, message.turn_id)
     uow.open_turn(Turn(turn_id=message.turn_id, state=TurnState.ACTING, message=message, commit_id=commit_id))
     uow.emit(TurnStarted(turn_id=message.turn_id, message_id=None, text=message.text))
+    uow.done(Effect.SEND_ROLLBACK)
     args: Args = {"commit_id": commit_id, "exclude": list(exclude)}
     await commit.start_workspace_call(context, uow, ROLLBACK, args, Input.ROLLBACK_SENT, approval_id=message.turn_id)
 

@@ -36,28 +36,55 @@ def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on
         refuse(uow, message, "BUSY", "another turn waits for an answer")
         return
     slot = turn is None and not uow.session.queue and context.slots.admit(key)
-    effects = uow.take(Input.MESSAGE, message.turn_id, slot=slot)
+    full = _full(context, uow, message, on_busy)
+    effects = uow.take(Input.MESSAGE, message.turn_id, slot=slot, room=full is None)
     if Effect.BEGIN_TURN in effects:
         begin(context, uow, message)
     elif Effect.TAKE_CLARIFICATION in effects:
         _answer_clarification(context, uow, message)
-    elif turn is not None and on_busy == "reject":
-        refuse(uow, message, "BUSY", "another turn is under way")
-    elif len(uow.session.queue) >= context.settings.queue_most:
-        refuse(uow, message, "MAILBOX_FULL", f"{context.settings.queue_most} messages wait already")
-    elif sum(event_sizes.size(waiting.text) for waiting in (*uow.session.queue, message)) > MAILBOX_BYTES:
-        refuse(uow, message, "MAILBOX_FULL", f"more than {MAILBOX_BYTES} bytes of messages would wait")
+    elif full is not None:
+        refuse(uow, message, *full)
     else:
-        if Effect.WAIT_FOR_SLOT in effects and not uow.session.queue:
+        if Effect.WAIT_FOR_SLOT in effects:
             wait_for_slot(uow)
-        queue = (*uow.session.queue, message)
-        uow.update_session(queue=queue)
-        uow.emit(TurnQueued(turn_id=message.turn_id, message_id=message.message_id, position=len(queue)))
+        _queue(uow, message)
+
+
+def _full(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, on_busy: str) -> tuple[str, str] | None:
+    """Return why the mailbox does not take this message, as code and detail."""
+    waiting, most = uow.session.queue, context.settings.queue_most
+    if uow.conversation.turn is not None and on_busy == "reject":
+        return "BUSY", "another turn is under way"
+    if len(waiting) >= most:
+        return "MAILBOX_FULL", f"{most} messages wait already"
+    if sum(event_sizes.size(each.text) for each in (*waiting, message)) > MAILBOX_BYTES:
+        return "MAILBOX_FULL", f"more than {MAILBOX_BYTES} bytes of messages would wait"
+    return None
+
+
+def _queue(uow: UnitOfWork, message: QueuedMessage) -> None:
+    uow.done(Effect.QUEUE_MESSAGE)
+    queue = (*uow.session.queue, message)
+    uow.update_session(queue=queue)
+    uow.emit(TurnQueued(turn_id=message.turn_id, message_id=message.message_id, position=len(queue)))
 
 
 def wait_for_slot(uow: UnitOfWork) -> None:
     """Start the wait after which the session's next turn begins (`admission`)."""
+    uow.done(Effect.WAIT_FOR_SLOT)
     uow.start(NewLease(ids.derived(uow.cause.id, TURN), TURN, {}))
+
+
+def continue_mailbox(context: TurnContext, uow: UnitOfWork) -> None:
+    """Begin the next message of the mailbox, or wait for a slot, if the turn has ended in this unit of work."""
+    turn = uow.conversation.turn
+    if turn is None or not turn.state.has_ended or not uow.session.queue:
+        return
+    if context.slots.awaited(uow.cause.tenant):
+        # Other sessions of this tenant were here before.
+        wait_for_slot(uow)
+    else:
+        begin_next(context, uow)
 
 
 def begin_next(context: TurnContext, uow: UnitOfWork) -> None:
@@ -97,12 +124,14 @@ def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None
 
 def refuse(uow: UnitOfWork, message: QueuedMessage, reason: str, detail: str) -> None:
     """Refuse a message before it becomes a turn."""
+    uow.done(Effect.REFUSE_MESSAGE)
     metrics.messages.labels("refused").inc()
     uow.end_turn(message.turn_id, Outcome(state=TurnState.REFUSED, reason=reason, detail=detail))
 
 
 def gather_context(context: TurnContext, uow: UnitOfWork) -> None:
     """Gather what the planner may know, under a lease: it asks other services."""
+    uow.done(Effect.GATHER_CONTEXT)
     start = NewLease(
         ids.derived(uow.cause.id, CONTEXT), CONTEXT, {"turn_id": uow.turn.turn_id, "round": uow.turn.round}
     )
@@ -112,6 +141,7 @@ def gather_context(context: TurnContext, uow: UnitOfWork) -> None:
 
 def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
     """Take the answer to a clarification: its own turn ends with it, and the turn that asked continues."""
+    uow.done(Effect.TAKE_CLARIFICATION)
     turn = uow.turn
     if turn.working is not None:
         uow.end(turn.working)

@@ -9,9 +9,12 @@ on the workspace for the turn itself; "no work" are the open ones but context, a
 
 BEGIN TABLE (`python -m services.diagrams` writes it)
     none + message [slot] → context: begin the turn, gather context
-    none + message [no slot] → stays: queue the message, wait for a slot
+    none + message [no slot, room, none queued] → stays: queue the message, wait for a slot
+    none + message [no slot, room, others queued] → stays: queue the message
+    none + message [no slot, no room] → stays: refuse the message
     awaiting clarification + message [not stopping] → context: take the clarification, gather context
-    any other + message → stays: queue the message
+    any other + message [room] → stays: queue the message
+    any other + message [no room] → stays: refuse the message
     none + slot free → context: begin the turn, gather context
     context + context gathered [not stopping] → thinking: request a plan
     thinking + plan approved [not stopping] → acting: advance steps
@@ -129,6 +132,7 @@ class Effect(StrEnum):
 
     BEGIN_TURN = "begin the turn"
     QUEUE_MESSAGE = "queue the message"
+    REFUSE_MESSAGE = "refuse the message"
     WAIT_FOR_SLOT = "wait for a slot"
     TAKE_CLARIFICATION = "take the clarification"
     GATHER_CONTEXT = "gather context"
@@ -168,6 +172,10 @@ class Position:
     """A person is asked about a step."""
     slot: bool = True
     """A new turn may begin now."""
+    room: bool = True
+    """The mailbox takes one more message."""
+    queued: bool = False
+    """Messages wait in the mailbox."""
     waits_for: frozenset[str] = frozenset()
     """Ids of the leases, plan requests, calls and approvals whose answers the turn still takes."""
     seen: frozenset[str] = frozenset()
@@ -198,6 +206,10 @@ CONDITIONS: Mapping[str, tuple[str, bool]] = MappingProxyType(
     {
         "slot": ("slot", True),
         "no slot": ("slot", False),
+        "room": ("room", True),
+        "no room": ("room", False),
+        "others queued": ("queued", True),
+        "none queued": ("queued", False),
         "staged": ("staged", True),
         "nothing staged": ("staged", False),
         "incomplete": ("incomplete", True),
@@ -268,9 +280,12 @@ NO_WORK = OPEN - {S.CONTEXT, S.ANSWERING, S.AWAITING_CLARIFICATION}
 RULES: tuple[Rule, ...] = (
     # Messages
     _rule([None], N.MESSAGE, S.CONTEXT, E.BEGIN_TURN, E.GATHER_CONTEXT, when=("slot",)),
-    _stays([None], N.MESSAGE, E.QUEUE_MESSAGE, E.WAIT_FOR_SLOT, when=("no slot",)),
+    _stays([None], N.MESSAGE, E.QUEUE_MESSAGE, E.WAIT_FOR_SLOT, when=("no slot", "room", "none queued")),
+    _stays([None], N.MESSAGE, E.QUEUE_MESSAGE, when=("no slot", "room", "others queued")),
+    _stays([None], N.MESSAGE, E.REFUSE_MESSAGE, when=("no slot", "no room")),
     _rule([S.AWAITING_CLARIFICATION], N.MESSAGE, S.CONTEXT, E.TAKE_CLARIFICATION, E.GATHER_CONTEXT),
-    _stays(OPEN - {S.AWAITING_CLARIFICATION}, N.MESSAGE, E.QUEUE_MESSAGE),
+    _stays(OPEN - {S.AWAITING_CLARIFICATION}, N.MESSAGE, E.QUEUE_MESSAGE, when=("room",)),
+    _stays(OPEN - {S.AWAITING_CLARIFICATION}, N.MESSAGE, E.REFUSE_MESSAGE, when=("no room",)),
     _rule([None], N.SLOT_FREE, S.CONTEXT, E.BEGIN_TURN, E.GATHER_CONTEXT),
     # Planning
     _rule([S.CONTEXT], N.CONTEXT_GATHERED, S.THINKING, E.REQUEST_PLAN),

@@ -45,6 +45,7 @@ class UnitOfWork:
         self._starts: list[NewLease] = []
         self._ends: list[str] = []
         self._cancels: list[str] = []
+        self._undone: list[Effect] = []
         self._turns: dict[str, Turn] = {}
         self._steps: dict[str, tuple[str, StepRun]] = {}
         self._former: dict[str, StepRun] = {}
@@ -87,6 +88,7 @@ class UnitOfWork:
         self.conversation = replace(self.conversation, session=_updated(self.session, update))
 
     def open_turn(self, turn: Turn) -> None:
+        self.done(Effect.BEGIN_TURN)
         self.conversation = Conversation(self.session, turn)
         self._turns[turn.turn_id] = turn
 
@@ -107,7 +109,7 @@ class UnitOfWork:
         waiting = frozenset(message.turn_id for message in self.session.queue)
         seen = waiting.union(self.session.ended)
         if turn is None or turn.state.has_ended:
-            return Position(seen=seen)
+            return Position(seen=seen, queued=bool(waiting))
         calls = frozenset(run.call_id for run in runs if run.state is StepState.RUNNING and run.call_id)
         approvals = frozenset(approval.approval_id for approval in self.conversation.approvals if approval.open)
         work = {turn.working} if turn.working is not None else frozenset[str]()
@@ -121,6 +123,7 @@ class UnitOfWork:
             staged=turn.dirty,
             incomplete=turn.plan is not None and not turn.plan.complete,
             asking=any(run.state is StepState.AWAITING_APPROVAL for run in runs),
+            queued=bool(waiting),
             waits_for=calls | approvals | work | plan,
             seen=seen | mine,
         )
@@ -129,19 +132,26 @@ class UnitOfWork:
         """Return whether the turn, as it is, takes this input."""
         return isinstance(transitions.decide(self.position(), input, about), Move)
 
-    def take(self, input: Input, about: str = "", *, slot: bool = True) -> tuple[Effect, ...]:
-        """Move the turn by an input, and return what to do next.
+    def take(self, input: Input, about: str = "", *, slot: bool = True, room: bool = True) -> tuple[Effect, ...]:
+        """Move the turn by an input, and return what to do next; each effect is reported by `done`.
 
         Raises:
             LookupError: the turn does not take it; ask `accepts` where that may be.
         """
-        move = transitions.decide(replace(self.position(), slot=slot), input, about)
+        move = transitions.decide(replace(self.position(), slot=slot, room=room), input, about)
         if isinstance(move, Refusal):
             raise LookupError(f"{input}: {move}")
         to = move.position.state
         if self.conversation.turn is not None and to is not None and Effect.BEGIN_TURN not in move.effects:
             self._move(to)
+        # Nothing more follows for a turn that is over.
+        self._undone = [] if move.ends else [*self._undone, *move.effects]
         return move.effects
+
+    def done(self, effect: Effect) -> None:
+        """Report that an effect is done, if a move asked for it."""
+        if effect in self._undone:
+            self._undone.remove(effect)
 
     def close_turn(self, outcome: Outcome) -> None:
         """Give the turn its final state."""
@@ -259,7 +269,12 @@ class UnitOfWork:
 
         It contains the session's version even if nothing else follows: an outdated copy must not drop an input that
         somebody waits for.
+
+        Raises:
+            LookupError: an effect of a move was not done. The turn would wait for it for ever.
         """
+        if self._undone:
+            raise LookupError(f"the turn moved without: {', '.join(self._undone)}")
         still_open = tuple(approval for approval in self.conversation.approvals if approval.open)
         rows = Rows(
             self._loaded,

@@ -49,6 +49,7 @@ def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, result: ToolUnknown
 
 def expire(context: TurnContext, uow: UnitOfWork, approval: Approval) -> None:
     """End the turn: the question was not answered in time, and stays open."""
+    uow.take(Input.EFFECT_EXPIRED, approval.approval_id)
     run = uow.conversation.step_run(approval.step_id or "")
     detail = f"{run.step.description}: {run.error}" if run is not None else ""
     finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=finish.EFFECT_UNKNOWN, detail=detail))

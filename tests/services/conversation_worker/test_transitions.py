@@ -24,7 +24,7 @@ from services.conversation_worker.turn.transitions import (
 )
 from tests.services.conversation_worker.turn_world import CALL, QUESTION, SLOT, Exploration, World
 
-TAKEN = {Effect.BEGIN_TURN, Effect.QUEUE_MESSAGE, Effect.TAKE_CLARIFICATION}
+TAKEN = {Effect.BEGIN_TURN, Effect.QUEUE_MESSAGE, Effect.TAKE_CLARIFICATION, Effect.REFUSE_MESSAGE}
 """What can become of a message."""
 LATER = {(Input.SLOT_FREE, Refusal.NOT_POSSIBLE)}
 """Answers that may be refused: a rollback began while the mailbox waited, so the mailbox goes on when it ends."""
@@ -76,6 +76,7 @@ def test_every_message_is_taken_once(explored: Exploration) -> None:
         if step.input is Input.MESSAGE:
             assert isinstance(step.move, Move), step
             assert len(TAKEN.intersection(step.move.effects)) == 1, step
+            assert Effect.REFUSE_MESSAGE not in step.move.effects or not step.position.room, step
 
 
 def test_open_turn_can_be_cancelled_or_lost(explored: Exploration) -> None:
@@ -112,7 +113,8 @@ def test_every_input_gives_a_move_or_a_refusal(state: TurnState | None) -> None:
 
 def test_no_two_rules_hold_at_once() -> None:
     facts = [
-        Position(calls=calls, staged=staged, incomplete=more) for calls, staged, more in product(*[(False, True)] * 3)
+        Position(calls=calls, staged=staged, incomplete=more, slot=slot, room=room, queued=queued)
+        for calls, staged, more, slot, room, queued in product(*[(False, True)] * 6)
     ]
     for position in facts:
         for state in (None, *OPEN):

@@ -105,6 +105,8 @@ class Step:
     """One input, what the machine answers, and a world that may follow."""
 
     start: World
+    position: Position
+    """The world's position, as the machine saw it: with a slot and room, or without."""
     input: Input
     about: str
     move: Move | Refusal
@@ -145,8 +147,8 @@ class Exploration:
                 yield from self._step(world, world.position, input, id)
         now = world.position
         for slot in (True, False) if now.state is None and not world.queue else (False,):
-            if len(world.queue) < QUEUE_MOST:
-                yield from self._step(world, replace(now, slot=slot), Input.MESSAGE, NEW)
+            for room in (True, False) if len(world.queue) < QUEUE_MOST else (False,):
+                yield from self._step(world, replace(now, slot=slot, room=room), Input.MESSAGE, NEW)
         yield from self._step(world, now, Input.ROLLBACK, NEW)
         yield from self._step(world, now, Input.RESTORE, NEW)
         if now.turn_id is not None:
@@ -161,14 +163,14 @@ class Exploration:
         if isinstance(move, Refusal):
             # A slot is offered once; the queue is looked at again when the turn under way ends.
             after = world.forget(SLOT) if input is Input.SLOT_FREE else world
-            yield Step(world, input, about, move, after)
+            yield Step(world, position, input, about, move, after)
             return
         for after in self._moved(replace(world, position=position), input, about, move):
-            yield Step(world, input, about, move, after)
+            yield Step(world, position, input, about, move, after)
 
     def _moved(self, world: World, input: Input, about: str, move: Move) -> Iterator[World]:
         pending = frozenset(each for each in world.pending if each[0] != about)
-        after = replace(world, position=replace(move.position, slot=True), pending=pending)
+        after = replace(world, position=replace(move.position, slot=True, room=True), pending=pending)
         after = after.know(calls=after.waits(CALL))
         if after.position.state is not TurnState.THINKING:
             after = after.forget(PLAN)
@@ -181,7 +183,7 @@ class Exploration:
     def _ended(self, world: World) -> Iterator[World]:
         """The turn is over: what it waited for is stale, and the next message begins, or waits for a slot."""
         slots = frozenset(each for each in world.pending if each[0].startswith(SLOT))
-        over = World(Position(seen=world.position.seen), slots, world.queue)
+        over = World(Position(seen=world.position.seen, queued=bool(world.queue)), slots, world.queue)
         if over.queue:
             yield over.wait(*ANSWERS[Effect.WAIT_FOR_SLOT])
             yield from self._internal(over, Input.SLOT_FREE)
@@ -205,14 +207,16 @@ class Exploration:
         match effect:
             case Effect.BEGIN_TURN:
                 first, *rest = world.queue if input is Input.SLOT_FREE else (about, *world.queue)
-                begun = replace(world.position, turn_id=first, incomplete=False, staged=False, asking=False)
-                yield replace(world, position=begun, queue=tuple(rest))
+                begun = replace(world, position=replace(world.position, turn_id=first), queue=tuple(rest))
+                yield begun.know(incomplete=False, staged=False, asking=False, queued=bool(rest))
             case Effect.QUEUE_MESSAGE:
-                yield replace(world, queue=(*world.queue, about))
+                yield replace(world, queue=(*world.queue, about)).know(queued=True)
             case Effect.TAKE_CLARIFICATION | Effect.END_WAIT:
                 yield world.forget(WORK)
             case Effect.CANCEL_WORK | Effect.CANCEL_CALLS:
                 # Its end is still reported.
+                yield world
+            case Effect.REFUSE_MESSAGE:
                 yield world
             case Effect.ADVANCE:
                 yield from self._advance(world)
