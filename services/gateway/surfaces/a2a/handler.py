@@ -86,7 +86,7 @@ class Tasks(RequestHandler):
         with call.refusing():
             self._here.streams.check_capacity(call.who.tenant)
             sent, history = await self._sent(call, params), _history_of(params.configuration)
-            updates = self._tasks.continued(call, sent, history) if sent.continues else begun(call, sent, history)
+            updates = self._tasks.answered(call, sent, history) if sent.continues else begun(call, sent, history)
             async with aclosing(updates) as each:
                 async for update in each:
                     yield update
@@ -102,7 +102,7 @@ class Tasks(RequestHandler):
             if turn.ended_at is not None:
                 raise UnsupportedOperationError(f"the task is {turn.state}; get it instead")
             self._here.streams.check_capacity(call.who.tenant)
-            async with aclosing(self._tasks.continued(call, Sent(turn.turn_id), None)) as updates:
+            async with aclosing(self._tasks.subscribed(call, Sent(turn.turn_id))) as updates:
                 async for update in updates:
                     yield update
 

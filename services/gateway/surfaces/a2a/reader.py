@@ -66,10 +66,21 @@ class TaskReader:
         )
         return Now(facts, found.seq)
 
-    async def continued(self, call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
-        """Yield a task that existed before, then its updates until it ends or asks again."""
+    async def answered(self, call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
+        """Yield a task that a message answered, then its updates until it ends or asks. Both may be so from the start:
+        the worker may be faster than this process.
+        """
         now = await self.now(call, sent)
         yield task_of(now.facts, base=call.base, history=history)
+        if not now.pauses:
+            async with aclosing(_followed(call, now.facts.turn, now.seq)) as updates:
+                async for update in updates:
+                    yield update
+
+    async def subscribed(self, call: Call, sent: Sent) -> AsyncGenerator[Update]:
+        """Yield an open task, then its updates until it ends or asks again."""
+        now = await self.now(call, sent)
+        yield task_of(now.facts, base=call.base, history=None)
         if now.facts.turn.ended_at is None:
             async with aclosing(_followed(call, now.facts.turn, now.seq)) as updates:
                 async for update in updates:

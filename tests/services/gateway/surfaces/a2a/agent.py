@@ -55,6 +55,8 @@ class Worker:
         self.asking: dict[str, str] = {}
         """The open turn that asked, by session."""
         self.decided: list[ApprovalDecided] = []
+        self.twice: set[str] = set()
+        """Turns that ask again as soon as they are answered."""
 
     @property
     def subscriptions(self) -> Sequence[Subscription]:
@@ -74,6 +76,8 @@ class Worker:
         if "which" in said.text:
             self.asking[session] = turn
             return Changeset(cause).emit(started, ClarificationRequested(turn_id=turn, question="Which folder?"))
+        if "twice" in said.text:
+            self.twice.add(turn)
         if "approve" in said.text:
             return Changeset(cause).emit(started, _approval(turn))
         if "wait" in said.text:
@@ -91,6 +95,9 @@ class Worker:
             )
             return Changeset(cause).emit(stale)
         closed = ApprovalClosed(turn_id=turn, approval_id=event.data.approval_id, outcome="approved", principal="owner")
+        if turn in self.twice:
+            self.twice.discard(turn)
+            return Changeset(cause).emit(closed, _approval(turn, "again"))
         return Changeset(cause).emit(closed, *_finished(turn, event.data.verdict))
 
     async def _cancelled(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
@@ -112,10 +119,10 @@ def _finished(turn: str, text: str) -> Sequence[Event]:
     return step, answer, TurnEnded(turn_id=turn, state="completed")
 
 
-def _approval(turn: str) -> ApprovalRequested:
+def _approval(turn: str, which: str = "approval") -> ApprovalRequested:
     return ApprovalRequested(
         turn_id=turn,
-        approval_id=ids.derived(turn, "approval"),
+        approval_id=ids.derived(turn, which),
         kind="step",
         digest=DIGEST,
         title="Delete 2 files?",
