@@ -165,6 +165,7 @@ async def _standing(turns: TurnClient, turn: TurnShown, segment: Segment) -> Jso
         shown.output.absorb(event)
     later = await turns.events(turn, after=shown.output.last)
     if turn.state == "cancelled" and not any(event.type in ASKED for event in later):
+        shown.output.state = turn.state
         return shown.whole("cancelled")
     return shown.whole()
 

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from deploy.local.cache import Unprovided
 from tests.infrastructure import agui
-from tests.services.gateway.surfaces.clients import DUPLICATES, names
+from tests.services.gateway.surfaces.clients import DUPLICATES, Thread, names
 from tests.support.stack import Stack
 
 Json = Any
@@ -24,24 +24,6 @@ async def client() -> AsyncIterator[agui.Client]:
             yield made
     except Unprovided as reason:
         pytest.skip(str(reason))
-
-
-class Thread:
-    """A front end's thread, by name."""
-
-    def __init__(self, client: agui.Client, stack: Stack, name: str, key: str | None = None, **props: Json) -> None:
-        self._client, self._stack, self._name, self._key = client, stack, name, key or stack.key
-        self._props = props
-
-    async def say(self, message: Json, **params: Json) -> agui.Seen:
-        return await self._run(message, forwardedProps=self._props, **params)
-
-    async def resume(self, seen: agui.Seen, payload: Json = None, *, status: str = "resolved") -> agui.Seen:
-        (interrupt,) = seen.interrupts
-        return await self._run(resume=[{"interruptId": interrupt["id"], "status": status, "payload": payload}])
-
-    async def _run(self, message: Json = None, **params: Json) -> agui.Seen:
-        return await self._client.run(self._stack.url, self._key, self._name, message, **params)
 
 
 def outcome(seen: agui.Seen) -> str:

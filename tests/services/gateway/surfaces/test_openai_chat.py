@@ -10,7 +10,7 @@ import openai
 import pytest
 import pytest_asyncio
 
-from tests.services.gateway.surfaces.clients import DUPLICATES, client_of, names
+from tests.services.gateway.surfaces.clients import DUPLICATES, Chat, client_of, names, user
 from tests.support.stack import Stack
 
 Json = Any
@@ -21,32 +21,6 @@ TOOL = {"type": "function", "function": {"name": "suma_approval", "parameters": 
 async def client(stack: Stack) -> AsyncIterator[openai.AsyncOpenAI]:
     async with client_of(stack) as made:
         yield made
-
-
-def user(text: str) -> Json:
-    return {"role": "user", "content": text}
-
-
-class Chat:
-    """A chat as any client keeps it: the whole list of messages, sent with each call."""
-
-    def __init__(self, client: openai.AsyncOpenAI, **fixed: Json) -> None:
-        self._client, self._fixed = client, fixed
-        self.messages: list[Json] = []
-        self.last: Json = None
-
-    async def say(self, text: str) -> str:
-        return await self._sent(user(text))
-
-    async def result(self, content: str) -> str:
-        (call,) = self.last.choices[0].message.tool_calls
-        return await self._sent({"role": "tool", "tool_call_id": call.id, "content": content})
-
-    async def _sent(self, message: Json) -> str:
-        self.messages.append(message)
-        self.last = await self._client.chat.completions.create(model="suma", messages=self.messages, **self._fixed)
-        self.messages.append(self.last.choices[0].message)
-        return str(self.last.choices[0].message.content)
 
 
 async def test_models_list_suma_alone(client: openai.AsyncOpenAI) -> None:
@@ -110,6 +84,18 @@ async def test_clarification_is_answered_by_the_next_message(stack: Stack, clien
     turn = chat.last.suma["turn_id"]
     assert (await chat.say("what is in this folder?")).startswith("1 file")
     assert chat.last.suma["turn_id"] == turn
+
+
+async def test_cancelled_approval_changes_no_file(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    folder = stack.folder("cancelled", **DUPLICATES)
+    chat = Chat(client, metadata={"root": str(folder)})
+    await chat.say("remove duplicates")
+    turn = chat.last.suma["turn_id"]
+    done: Json = await client.responses.cancel("resp_" + chat.last.id.removeprefix("chatcmpl-"))
+    assert (done.status, done.suma["state"]) == ("cancelled", "cancelled")
+    assert len(names(folder)) == 5
+    assert (await chat.say("what is in this folder?")).startswith("5 files")
+    assert chat.last.suma["turn_id"] != turn
 
 
 async def test_repeated_request_gets_the_first_turn(client: openai.AsyncOpenAI) -> None:
