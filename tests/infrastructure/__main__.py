@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deploy.local import kafka, opa, s3
 from deploy.local.cache import Unprovided, reporting
-from tests.infrastructure import agui, asyncapi, mcp_conformance, parsers
+from tests.infrastructure import agui, asyncapi, mcp_conformance, mcp_inspector, parsers
 
 PARTS: dict[str, Callable[[], Path]] = {
     "Kafka": kafka.classes,
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[], Path]] = {
     "the AsyncAPI parser": asyncapi.parser,
     "AG-UI's client": agui.package,
     "MCP's conformance suites": mcp_conformance.packages,
+    "the MCP Inspector": mcp_inspector.package,
 }
 
 

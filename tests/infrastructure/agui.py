@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deploy.local.cache import Unprovided, built
-from deploy.local.web import node, npm
+from deploy.local.web import node
+from tests.infrastructure.packages import installed
 
 VERSION = "1.0.0"
 RUN_SECONDS = 60.0
@@ -19,6 +19,8 @@ LINE_MOST = 1 << 24
 PROGRAM = """
 import { HttpAgent } from "@ag-ui/client";
 import readline from "node:readline";
+// The client also rejects a promise of its own when a stream breaks; `runAgent` has reported that.
+process.on("unhandledRejection", (reason) => console.error(reason));
 console.debug = console.log = console.info = console.warn = (...said) => console.error(...said);
 const agents = new Map();
 for await (const line of readline.createInterface({ input: process.stdin })) {
@@ -85,7 +87,7 @@ class Client:
 
 def package() -> Path:
     """Return the folder in which Node finds the client. Raises Unprovided."""
-    return built(f"agui-client-{VERSION}", _install)
+    return installed(f"agui-client-{VERSION}", f"@ag-ui/client@{VERSION}", f"@ag-ui/core@{VERSION}")
 
 
 @asynccontextmanager
@@ -107,11 +109,3 @@ async def client() -> AsyncIterator[Client]:
     finally:
         process.kill()
         await process.wait()
-
-
-def _install(draft: Path) -> None:
-    (draft / "package.json").write_text("{}")
-    options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--no-progress")
-    done = npm(draft, "install", *options, f"@ag-ui/client@{VERSION}", f"@ag-ui/core@{VERSION}")
-    if done.returncode:
-        raise Unprovided(f"npm could not bring AG-UI's client: {done.stderr.strip()[-500:]}")

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from deploy.local.cache import Unprovided, built
-from deploy.local.web import node, npm
+from deploy.local.web import node
+from tests.infrastructure.packages import installed
 
 VERSIONS = ("0.1.16", "0.2.0-alpha.12")
 """The latest release, and the newest preview, which also knows the revision 2026-07-28."""
@@ -24,15 +24,7 @@ FOLDER = re.compile(r"(?:server-)?(?P<scenario>.*)-\d{4}-\d\d-\d\dT[^T]*")
 @cache
 def package(version: str) -> Path:
     """Return the folder in which Node finds a suite. Raises Unprovided."""
-
-    def install(draft: Path) -> None:
-        (draft / "package.json").write_text("{}")
-        options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--no-progress")
-        done = npm(draft, "install", *options, f"{PACKAGE}@{version}")
-        if done.returncode:
-            raise Unprovided(f"npm could not bring the MCP conformance suite: {done.stderr.strip()[-500:]}")
-
-    return built(f"mcp-conformance-{version}", install)
+    return installed(f"mcp-conformance-{version}", f"{PACKAGE}@{version}")
 
 
 def packages() -> Path:

@@ -76,6 +76,12 @@ class Installation:
         assert owner.url is not None
         return owner.url
 
+    @property
+    def key(self) -> str:
+        key = self.directory.key()
+        assert key is not None
+        return key
+
     async def start(self, *service: str) -> None:
         """Start, and wait for the first line that it prints: that it is ready."""
         if not (self.by_command or service or self.data.exists() or "SUMA_DATABASE_URL" in self.extra):
@@ -150,7 +156,7 @@ class Installation:
         return found
 
     def api(self) -> httpx.AsyncClient:
-        key = {"Authorization": f"Bearer {self.directory.key()}"}
+        key = {"Authorization": f"Bearer {self.key}"}
         return httpx.AsyncClient(base_url=self.url, headers=key, timeout=SECONDS, trust_env=False, verify=False)
 
 

@@ -17,11 +17,11 @@ import httpx2
 import pytest
 import pytest_asyncio
 from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 from typing_extensions import override
 
+from deploy.local.cache import Unprovided
 from deploy.local.ports import free_port
 from libs.database import Dsns
 from libs.events import ActionRecorded, ActionsRecorded
@@ -31,13 +31,14 @@ from services import http_server
 from services.gateway.directory import Directory
 from services.gateway.keys import ensure_local_key
 from tests import infrastructure
+from tests.infrastructure import mcp_inspector
+from tests.journeys.clients.mcp import REVISIONS, connected
+from tests.journeys.installation import ROOT
 from tests.support import gateway_replica, platform
 from tests.support.platform import SERVICES, WITHIN, RunningPlatform
 from tests.support.processes import Child
 
-PAGE = Path(__file__).parents[2] / "docs" / "connect" / "mcp.md"
-REVISIONS = {"2026-07-28": "auto", "2025-11-25": "legacy"}
-"""How the client connects to each."""
+PAGE = ROOT / "docs" / "connect" / "mcp.md"
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,9 @@ class Served:
     async def client(
         self, revision: str, key: str | None = None, *, url: str | None = None, **callbacks: Any
     ) -> AsyncIterator[Client]:
-        headers = {"Authorization": f"Bearer {key or self.key}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=WITHIN, trust_env=False) as http:
-            transport = streamable_http_client(f"{url or self.url}/mcp", http_client=http)
-            async with Client(transport, mode=REVISIONS[revision], **callbacks) as client:
-                assert client.protocol_version == revision
-                with anyio.fail_after(WITHIN):
-                    yield client
+        async with connected(url or self.url, key or self.key, revision, **callbacks) as client:
+            with anyio.fail_after(WITHIN):
+                yield client
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -128,26 +125,6 @@ def folder_of(served: Served, name: str, revision: str) -> Path:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("[a-z]*"))
-
-
-@pytest.mark.parametrize("revision", sorted(REVISIONS))
-async def test_clarification_is_asked_and_answered_by_a_form(served: Served, revision: str) -> None:
-    folder, person = folder_of(served, "ask", revision), Person([{"answer": "yes"}, APPROVE, APPROVE])
-    async with served.client(revision, elicitation_callback=person) as client:
-        done = await client.call_tool("suma_run", {"text": "delte the tmp files", "root": str(folder)})
-    assert "delete the tmp files" in person.asked[0].message
-    assert done.structured_content["state"] == "completed", done
-    assert names(folder) == ["notes.txt"]
-
-
-@pytest.mark.requirement("P5")
-@pytest.mark.parametrize("revision", sorted(REVISIONS))
-async def test_approval_with_an_exclusion_spares_the_file(served: Served, revision: str) -> None:
-    folder, person = folder_of(served, "spare", revision), Person([{**APPROVE, "exclude": ["b.tmp"]}, APPROVE])
-    async with served.client(revision, elicitation_callback=person) as client:
-        done = await client.call_tool("suma_run", {"text": "delete the tmp files", "root": str(folder)})
-    assert done.structured_content["state"] == "completed", done
-    assert names(folder) == ["b.tmp", "notes.txt"]
 
 
 @pytest.mark.requirement("P4")
@@ -268,9 +245,11 @@ async def test_skills_are_prompts_and_files(served: Served, revision: str) -> No
 
 
 def command(url: str, key: str) -> StdioServerParameters:
-    """Return `suma mcp` as a host starts it."""
-    own = {"SUMA_URL": url, "SUMA_API_KEY": key, "PYTHONPATH": str(Path(__file__).parents[2])}
-    return StdioServerParameters(command=sys.executable, args=["-m", "services.cli", "mcp"], env=own)
+    """Return the page's command, for the file in which a desktop host has it."""
+    (config,) = code("json")
+    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    own = {"SUMA_URL": url, "SUMA_API_KEY": key, "PYTHONPATH": str(ROOT), "PATH": programs}
+    return StdioServerParameters(**json.loads(config)["mcpServers"]["suma"], env=own)
 
 
 @pytest.mark.parametrize("revision", sorted(REVISIONS))
@@ -292,15 +271,32 @@ async def test_command_without_a_platform_says_so() -> None:
     assert b"suma up" in ended.stderr
 
 
-async def test_page_runs_as_written(served: Served) -> None:
-    page, folder = PAGE.read_text(), folder_of(served, "page", "curl")
-    config, commands = [re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL)[0] for kind in ("json", "sh")]
-    assert json.loads(config)["mcpServers"]["suma"] == {"command": "suma", "args": ["mcp"]}
-    given = {"SUMA_URL": served.url, "SUMA_API_KEY": served.key, "PATH": os.environ["PATH"]}
-    script = commands.replace("/home/ada/Downloads", str(folder))
-    ended = await anyio.run_process(["sh", "-ec", script], env=given)
-    assert b"suma_follow" in ended.stdout
-    assert b"notes.txt" in ended.stdout
+def code(kind: str) -> list[str]:
+    """Return the blocks of the page in a language."""
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+async def shell(served: Served, script: str, **environment: str) -> str:
+    given = {"PATH": os.environ["PATH"], **environment, "SUMA_URL": served.url, "SUMA_API_KEY": served.key}
+    with anyio.fail_after(WITHIN):
+        return (await anyio.run_process(["sh", "-ec", script], env=given)).stdout.decode()
+
+
+async def test_curl_of_the_page_works(served: Served) -> None:
+    folder = folder_of(served, "page", "curl")
+    said = await shell(served, code("sh")[1].replace("/home/ada/Downloads", str(folder)))
+    assert "suma_follow" in said
+    assert "notes.txt" in said
+
+
+async def test_inspector_of_the_page_lists_the_tools(served: Served, tmp_path: Path) -> None:
+    try:
+        place = mcp_inspector.package()
+    except Unprovided as reason:
+        pytest.skip(str(reason))
+    said = await shell(served, f"cd {place}\n{code('sh')[0]}", **mcp_inspector.environment(tmp_path))
+    listed = json.loads(said)
+    assert "suma_run" in [tool["name"] for tool in listed["tools"]]
 
 
 class Replicas:
