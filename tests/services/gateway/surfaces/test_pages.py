@@ -1,4 +1,4 @@
-"""The pages of docs/connect about OpenAI's API and AG-UI, run as they are written, but for address, key and folder."""
+"""The pages of docs/connect, run as they are written, but for address, key and folder."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from tests.infrastructure import agui
 from tests.services.gateway.surfaces.clients import DUPLICATES, names
 from tests.support.stack import Stack
 
-PAGES = Path(__file__).parents[4] / "docs" / "connect"
+ROOT = Path(__file__).parents[4]
+PAGES = ROOT / "docs" / "connect"
 FOLDER = "/home/ada/Downloads"
 SECONDS = 120.0
 GIVEN = re.compile(r"^(pip|npm|export) ")
@@ -65,9 +67,42 @@ async def executed(stack: Stack, code: str, patch: pytest.MonkeyPatch) -> str:
     return printed.getvalue()
 
 
+async def shell(stack: Stack, page: str, folder: Path | None = None, at: Path | None = None) -> str:
+    """Run a page's commands, but for those that the tests have done."""
+    lines = [line for line in blocks(page, "sh", folder).splitlines() if not GIVEN.match(line)]
+    return await run(stack, "bash", "-euo", "pipefail", "-c", "\n".join(lines), at=at)
+
+
+def test_every_page_is_linked_and_tested() -> None:
+    readme = (ROOT / "README.md").read_text()
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    pages = [page.name for page in PAGES.iterdir()]
+    assert [name for name in pages if f"(docs/connect/{name})" not in readme] == []
+    assert [name for name in pages if f'"{name}"' not in tests] == []
+
+
 async def test_shell_of_openai_page_lists_suma(stack: Stack) -> None:
-    lines = [line for line in blocks("openai.md", "sh").splitlines() if not GIVEN.match(line)]
-    assert '"suma"' in await run(stack, "bash", "-euc", "\n".join(lines))
+    assert '"suma"' in await shell(stack, "openai.md")
+
+
+async def test_curl_page_works(stack: Stack, tmp_path: Path) -> None:
+    if shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    folder = stack.folder("curl page", **DUPLICATES)
+    said = (await shell(stack, "curl.md", folder, at=tmp_path)).splitlines()
+    assert "1 message.accepted " in said
+    answer, cancelled, _, content = said[-4:]
+    assert answer.startswith("Removed 2 duplicate files.")
+    assert (cancelled, content) == ("cancelled", "three bikes")
+    assert names(folder) == ["b.txt", "d.txt", "kept.txt"]
+
+
+async def test_a2a_page_works(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = stack.folder("a2a page", **DUPLICATES)
+    said = await executed(stack, blocks("a2a.md", "python", folder), monkeypatch)
+    assert 'Reply "approve' in said
+    assert "Removed 2 duplicate files." in said
+    assert names(folder) == ["b.txt", "d.txt", "kept.txt"]
 
 
 async def test_python_of_openai_page_works(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
