@@ -40,6 +40,8 @@ class ToolRequested(Event):
     """A hint: nothing is staged in this turn yet, so a copy of its tree from this turn is current. The grant does not
     cover it.
     """
+    listed: tuple[str, ...] = ()
+    """Names of the args that an earlier step's result filled: what they hold was chosen in bulk, not named. A hint."""
     grant: str
 
 

@@ -21,8 +21,8 @@ from libs.keys.canonical import Uncanonical, canonical
 PURPOSE = "grants"
 """The name of the signing key. Only the conversation worker needs its private half."""
 
-HINTS = frozenset(("unstaged",))
-"""Fields that only save work. An earlier release does not know them, so the grant does not cover them."""
+HINTS = frozenset(("unstaged", "listed"))
+"""Fields that permit nothing. An earlier release does not know them, so the grant does not cover them."""
 
 
 class BadGrant(Denied):

@@ -157,6 +157,18 @@ class Tree:
         found = next((here for here in below if here in self and self.holds(node, here)), None)
         return None if found is None else self.path(found)
 
+    def repositories_below(self) -> dict[int, int]:
+        """Return each folder that holds a repository, at any depth, with one of them."""
+        held: dict[int, int] = {}
+        for node, kind in self.base.whole.items():
+            if kind != reserved.REPOSITORY or node not in self:
+                continue
+            folder = self.parent(node)
+            while folder != ROOT and folder not in held:
+                held[folder] = node
+                folder = self.parent(folder)
+        return held
+
     def holds(self, node: int, other: int) -> bool:
         """Return whether `other` is the node or lies below it."""
         while other != node and other != ROOT:

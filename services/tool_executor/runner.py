@@ -184,6 +184,7 @@ class CallRunner:
                 check=cancel.check,
                 texts=self._contents.texts(lease.tenant, workspace.stage, cancel.check),
                 attachments=attachments,
+                listed=frozenset(request.listed),
             )
             with cancel:
                 small = workspace.scan if tool.method in LISTS and args.keys().isdisjoint(containing.ASKED) else None

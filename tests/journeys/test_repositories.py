@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from libs.events import ToolSucceeded
+from libs.events import MessageCompleted, ToolSucceeded
 from libs.events.values import Hitl
 from tests.libs.workspace.trees import manifest
 from tests.support.platform import run_platform
@@ -100,3 +100,17 @@ async def test_the_results_name_the_repositories_that_were_left_alone(where: Dsn
         alone = [found["left_alone"] for found in results if isinstance(found, dict) and "left_alone" in found]
         assert ["code/project-b", "project-a"] in [told["repositories"] for told in alone]
         assert max(told["files"] for told in alone) == 5
+
+
+@pytest.mark.requirement("S4-48")
+async def test_a_bulk_move_leaves_folders_that_hold_repositories(where: Dsns, tmp_path: Path) -> None:
+    async with run_platform(where, tmp_path) as at:
+        folder = at.root / "Downloads"
+        messy(folder)
+        (folder / "letters").mkdir()
+        turn = await at.say("move all folders into Box", session="s", root=folder, hitl=Hitl.BYPASS)
+        await at.finish(turn, session="s")
+        assert [path.name for path in (folder / "Box").iterdir()] == ["letters"]
+        assert (folder / "code" / "project-b" / ".git").is_dir()
+        (answer,) = [event.text for event in await at.logged("s") if isinstance(event, MessageCompleted)]
+        assert "Left alone: 2 repositories (project-a, code/project-b)" in answer

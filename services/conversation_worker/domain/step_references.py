@@ -21,6 +21,11 @@ def needs(step: Step) -> frozenset[int]:
     return frozenset(step.depends_on).union(sources(step.args))
 
 
+def listed(args: Args) -> tuple[str, ...]:
+    """Return the names of the args that refer to an earlier step."""
+    return tuple(name for name, value in args.items() if sources({name: value}))
+
+
 def resolve(args: Args, results: Mapping[int, Mapping[str, Any]]) -> Args:
     """Return the args with every reference replaced.
 

@@ -212,6 +212,7 @@ def send_call(
     ).model_copy(update={"ordinal": run.step.ordinal, "skill": run.step.skill, "plan_id": run.plan_id})
     files = uow.conversation.attachments if ready.tool.method == ATTACHMENTS else ()
     request = request.model_copy(update={"tool_digest": ready.tool.digest, "attachments": files})
+    request = request.model_copy(update={"listed": step_references.listed(run.step.args)})
     uow.update_turn(calls=uow.turn.calls + 1, last_call=digests.of_call(tool, args), revision=decision.revision)
     uow.update_step(run, state=StepState.RUNNING, call_id=call_id, args=args, started=context.now().timestamp())
     uow.emit(with_grant(context, uow, request, revision=decision.revision))

@@ -155,16 +155,16 @@ def create_node(context: ToolContext, args: Args) -> ToolOutput:
 def move_node(context: ToolContext, args: Args) -> ToolOutput:
     """Things into a folder or to a new name; with `by`, each file into the folder of its category, year or month."""
     sources = args["source"] if isinstance(args["source"], list) else [args["source"]]
-    kept = list(context.present(sources, strict=isinstance(args["source"], str)))
+    kept, alone = context.movable(list(context.present(sources, strict=isinstance(args["source"], str))), "source")
     target = context.within(args["target"])
     if "by" in args:
-        return _moved(context, *sorting(context, kept, target, by=args["by"]))
+        return _moved(context, *sorting(context, kept, target, by=args["by"]), alone)
     listed = isinstance(args["source"], list)
     if len(sources) > 1 or is_its_folder(context, sources[0] if sources else "", target, listed=listed):
         made = context.making(target) if kept else []
         moves = list(_into(context, topmost(kept), target))
-        return _moved(context, [*made, *moves], [folder.path for folder in made])
-    return _moved(context, [Move(path=path, target=target, reason=context.reason) for path in kept], [])
+        return _moved(context, [*made, *moves], [folder.path for folder in made], alone)
+    return _moved(context, [Move(path=path, target=target, reason=context.reason) for path in kept], [], alone)
 
 
 def rename_node(context: ToolContext, args: Args) -> ToolOutput:
@@ -284,7 +284,9 @@ def _into(context: ToolContext, paths: Sequence[str], target: str) -> Iterator[M
         yield Move(path=path, target=join(target, name), reason=context.reason)
 
 
-def _moved(context: ToolContext, operations: Sequence[AnyOperation], made: list[str]) -> ToolOutput:
+def _moved(
+    context: ToolContext, operations: Sequence[AnyOperation], made: list[str], alone: dict[str, Any]
+) -> ToolOutput:
     moves = [{"from": op.path, "to": op.target} for op in operations if isinstance(op, Move)]
     applied = context.put(operations)
     folders = sorted({dirname(move["to"]) for move in moves} | set(made))
@@ -292,7 +294,7 @@ def _moved(context: ToolContext, operations: Sequence[AnyOperation], made: list[
         f" into {len(folders)} folders" if len(folders) > 1 else f" into {folders[0]}" if folders and folders[0] else ""
     )
     return ToolOutput(
-        {"moved": moves, "files": len(moves), "folders": folders},
+        {"moved": moves, "files": len(moves), "folders": folders, **alone},
         f"Moved {many(len(moves), 'file')}{where}.",
         applied=applied,
         warnings=tuple(context.missing),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import dirname, join
+from typing import Any
 from unicodedata import normalize
 
 from libs.errors import Rejected
@@ -77,13 +78,13 @@ def rename_many(context: ToolContext, args: Args) -> ToolOutput:
         raise Rejected(
             "say how the names shall change: find, shape, written, prefix, suffix, case, base, dated or extension"
         )
-    nodes = _subjects(context, args)
+    nodes, alone = _subjects(context, args)
     wishes = list(_wishes(context, nodes, args))
     _refuse_clashes(context, wishes)
     applied = context.put(list(_steps(context, wishes)))
     renamed = [{"from": wish.path, "to": context.stage.tree.path(wish.node)} for wish in wishes]
     return ToolOutput(
-        {"renamed": renamed, "files": len(renamed)},
+        {"renamed": renamed, "files": len(renamed), **alone},
         f"Renamed {many(len(renamed), 'file')}.",
         reads=tuple(node.path for node in nodes[:READS_MOST]),
         applied=applied,
@@ -148,14 +149,14 @@ def _split(name: str) -> tuple[str, str]:
     return (name, "") if " " in end else (stem, end)
 
 
-def _subjects(context: ToolContext, args: Args) -> list[Node]:
-    """Return the listed files, or the folders if there are no files."""
-    present = context.present(args["paths"], strict=len(args["paths"]) == 1)
+def _subjects(context: ToolContext, args: Args) -> tuple[list[Node], dict[str, Any]]:
+    """Return the listed files, or the folders if there are no files; and what was left alone."""
+    present, alone = context.movable(list(context.present(args["paths"], strict=len(args["paths"]) == 1)), "paths")
     nodes = [context.stage.get_metadata(path) for path in present if path != "."]
     files = [node for node in nodes if not node.is_folder]
     if files and len(files) < len(nodes):
         context.missing.append(f"{many(len(nodes) - len(files), 'folder')} in the list kept their names.")
-    return files or nodes
+    return files or nodes, alone
 
 
 def _wishes(context: ToolContext, nodes: Sequence[Node], args: Args) -> Iterator[Wish]:

@@ -16,6 +16,7 @@ from libs.skills.categories import split_suffix
 from libs.workspace import names
 from libs.workspace.errors import WrongKind
 from libs.workspace.operations import AnyOperation, Batch, Blob, Create
+from libs.workspace.queries import NAMED_MOST
 from libs.workspace.scope import resolve
 from libs.workspace.stage import Applied, Stage
 from libs.workspace.view import Node
@@ -103,6 +104,8 @@ class ToolContext:
     """What files say, with the memory of what was read before."""
     attachments: Mapping[str, BinaryIO] = field(default_factory=dict)
     """Drafts of attached files that the call takes, by name."""
+    listed: frozenset[str] = frozenset()
+    """Names of the args that a listing filled: their paths were chosen in bulk, and nobody named them."""
     missing: list[str] = field(default_factory=list)
     """What was named and is no longer there, as warnings."""
     weight: list[int] = field(default_factory=list)
@@ -134,6 +137,23 @@ class ToolContext:
             if node not in seen:
                 seen.add(node)
                 yield names.shown(self.stage.tree.path(node))
+
+    def movable(self, paths: Sequence[str], arg: str) -> tuple[list[str], dict[str, Any]]:
+        """Return the paths of an arg without listed folders that hold a repository, and the result's `left_alone`.
+
+        A repository moves only if it, or a folder that holds it, is named.
+        """
+        if arg not in self.listed:
+            return list(paths), {}
+        held = self.stage.tree.repositories_below()
+        kept = {path: held.get(self.stage.locate(path)) for path in paths}
+        below = {path: names.shown(self.stage.tree.path(node)) for path, node in kept.items() if node is not None}
+        self.missing.extend(
+            f"{path} holds the repository {found} and was left where it is; name {path} to move it."
+            for path, found in below.items()
+        )
+        told = {"repositories": sorted({*below.values()})[:NAMED_MOST], "files": 0, "ignored": 0, "odd": []}
+        return [path for path in paths if path not in below], {"left_alone": told} if below else {}
 
     def exists(self, path: str) -> bool:
         try:

@@ -57,8 +57,8 @@ class StagedFolder:
         self.scan()
         return self
 
-    def run(self, name: str, /, **args: Any) -> ToolOutput:
-        """What the executor does with a call, from its schema on."""
+    def run(self, name: str, /, *, listed: str = "", **args: Any) -> ToolOutput:
+        """What the executor does with a call, from its schema on. `listed`: the arg that an earlier step filled."""
         tool = skills().tool(name)
         given = {**tool.defaults(), **args}
         found = tool.validate(given)
@@ -70,6 +70,7 @@ class StagedFolder:
             reason=name,
             limits=self.limits,
             check=self.check,
+            listed=frozenset(filter(None, [listed])),
         )
         return PRIMITIVES[tool.method](context, given)
 

@@ -91,6 +91,22 @@ def test_a_repository_moves_whole_when_it_is_named(messy: StagedFolder) -> None:
     assert (messy.root / "Code/app/.git/HEAD").read_text() == "app/.git/HEAD"
 
 
+@pytest.mark.parametrize(("listed", "moves"), [("source", ["docs"]), ("", ["deep", "docs"])])
+def test_only_a_named_folder_takes_its_repository_along(messy: StagedFolder, listed: str, moves: list[str]) -> None:
+    messy.files("docs/x.txt")
+    done = messy.run("manage-files.move", listed=listed, source=["deep", "docs"], target="Box")
+    assert [move["from"] for move in done.data["moved"]] == moves
+    assert done.data.get("left_alone", {}).get("repositories") == (["deep/lib"] if listed else None)
+    assert len(done.warnings) == len(listed[:1])
+
+
+def test_a_bulk_rename_leaves_folders_with_repositories(messy: StagedFolder) -> None:
+    messy.files("docs/x.txt")
+    done = messy.run("batch-rename.rename", listed="paths", paths=["deep", "docs"], prefix="old ")
+    assert done.data["renamed"] == [{"from": "docs", "to": "old docs"}]
+    assert done.data["left_alone"]["repositories"] == ["deep/lib"]
+
+
 def test_a_sort_of_all_files_leaves_reserved_ones_in_place(messy: StagedFolder) -> None:
     done = messy.run("organize-by-type.sort", source=messy.listed(recursive=True), target=".", by="extension_category")
     assert {move["from"] for move in done.data["moved"]} == {"a.txt", "deep/b.txt", "deep/copy of a.txt"}
