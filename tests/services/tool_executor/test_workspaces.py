@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,14 +15,21 @@ from services.tool_executor.settings import Settings
 from services.tool_executor.workspaces import OPEN_BYTES, Workspaces
 from tests.support.platform import run_platform, scripted_model
 
-TENANT, FILES = "local", 2_000
+TENANT, FILES, MANY = "local", 2_000, 10_000
+
+
+def resident() -> int:
+    """Return the bytes of this process in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @asynccontextmanager
-async def opened(home: Dsns, folder: Path, **settings: float) -> AsyncIterator[tuple[Workspaces, Path]]:
+async def opened(
+    home: Dsns, folder: Path, *, files: int = FILES, **settings: float
+) -> AsyncIterator[tuple[Workspaces, Path]]:
     """The workspaces of a platform, and an allowed folder of many files."""
     async with run_platform(home, folder, model=scripted_model()) as at:
-        where = at.folder(*(f"{number:05}.txt" for number in range(FILES)))
+        where = at.folder(*(f"{number:05}.txt" for number in range(files)))
         limits = Settings.model_validate({"roots": (at.root,), **settings})
         on = at.platform
         made = Workspaces(on.database, on.objects, on.keys, limits, data_dir=on.data_dir)
@@ -37,6 +45,20 @@ async def test_sessions_of_a_folder_share_its_scan(home: Dsns, tmp_path: Path) -
         assert workspaces.kept.nbytes < one.scan.nbytes + 20 * OPEN_BYTES
         (where / "new.txt").touch()
         assert (await workspaces.take(TENANT, "20", str(where))).scan is not one.scan
+
+
+async def test_further_sessions_of_a_folder_take_little_memory(home: Dsns, tmp_path: Path) -> None:
+    async with opened(home, tmp_path, files=MANY) as (workspaces, where):
+        held, scan_bytes = [], 0
+        for number in range(14):
+            workspace = await workspaces.take(TENANT, str(number), str(where))
+            workspace.stage.get_children(".")
+            workspaces.keep(TENANT, str(number), workspace)
+            gc.collect()
+            held.append(resident())
+            scan_bytes = workspace.scan.nbytes
+        assert len(workspaces.kept) == 14
+        assert held[-1] - held[1] < 5 * scan_bytes, held
 
 
 async def test_the_longest_unused_workspace_goes_when_memory_is_short(home: Dsns, tmp_path: Path) -> None:
