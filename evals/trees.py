@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from posixpath import basename, dirname, join
 from typing import Any, Self
@@ -110,11 +111,12 @@ def seen(root: Path) -> dict[str, Node]:
     """Read the tree of a real folder."""
     found: dict[str, Node] = {}
     for place, inner, files in os.walk(root):
-        here = Path(place)
-        if here == root and OWN in inner:
+        here = os.path.relpath(place, root)
+        if here == "." and OWN in inner:
             inner.remove(OWN)
-        found |= {str((here / name).relative_to(root)): Node(FOLDER) for name in inner}
-        found |= {str((here / name).relative_to(root)): _file(here / name) for name in files}
+        below = "" if here == "." else f"{here}/"
+        found |= {below + name: Node(FOLDER) for name in inner}
+        found |= {below + name: _file(Path(place, name)) for name in files}
     return found
 
 
@@ -122,10 +124,16 @@ def _file(path: Path) -> Node:
     state = path.lstat()
     if not stat.S_ISREG(state.st_mode):
         return Node(f"link to {path.readlink()}" if stat.S_ISLNK(state.st_mode) else "neither file nor folder")
-    with path.open("rb") as file:
-        head = hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()[:16]
+    signature = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
     day = datetime.fromtimestamp(state.st_mtime, UTC).date().isoformat()
-    return Node(f"{state.st_size}:{head}", day)
+    return Node(f"{state.st_size}:{_head(path, signature)}", day)
+
+
+@lru_cache(maxsize=10_000)
+def _head(path: Path, _signature: tuple[int, ...]) -> str:
+    """Return the digest of a file's first bytes, read once for as long as its signature stays the same."""
+    with path.open("rb") as file:
+        return hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()[:16]
 
 
 def ought(tree: Tree, expected: Changes) -> Iterator[dict[str, Node]]:

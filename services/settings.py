@@ -252,7 +252,9 @@ class Process(BaseSettings):
         le=1,
         description="The offline planner: the required lead of its score over the next (S4-46)",
     )
-    plan_seconds: float = Field(default=2.0, gt=0, description="The offline planner: most seconds for one plan")
+    plan_seconds: float = Field(
+        default=2.0, gt=0, description="The offline planner: most processor seconds for one plan"
+    )
     budgets: Budgets = Field(default_factory=Budgets, description="Limits on calls of a real model")
     log: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The lowest level of logs")
     log_format: Literal["auto", "json", "text"] = Field(

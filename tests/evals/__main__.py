@@ -12,8 +12,7 @@ import sys
 from rich.console import Console
 
 from evals import cases, table
-from evals.cases import HALVES, BadCases, Cases
-from evals.scoring import Score
+from evals.cases import HALVES, BadCases
 from evals.table import Tally
 from tests.evals import in_process
 
@@ -29,7 +28,7 @@ def main() -> int:
     except BadCases as error:
         console.print(f"tests.evals: {error}", style="red", markup=False)
         return 2
-    tally = Tally(tuple(asyncio.run(_scores(wanted))))
+    tally = Tally(tuple(asyncio.run(in_process.scores(in_process.Agent.offline(), wanted, wanted.cases))))
     for score in tally.scores:
         if chosen.verbose and not score.right:
             console.print(table.failure(score), markup=False)
@@ -48,11 +47,6 @@ def _parser() -> argparse.ArgumentParser:
         "-v", "--verbose", action="count", default=0, help="each case that is not right; -vv: each case"
     )
     return parser
-
-
-async def _scores(wanted: Cases) -> list[Score]:
-    agent = in_process.Agent.offline()
-    return [await in_process.score(agent, wanted, case) for case in wanted.cases]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ The committee is here, as its checks and the model's review; policy and approval
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -206,9 +206,9 @@ class _Turn:
             return as_data(found, stale), f"{len(found.matches)} files match."
         if tool.method not in PRIMITIVES:
             raise BadArgs(f"nothing can run {tool.method} here")
-        done = PRIMITIVES[tool.method](
-            ToolContext(self._stage, self._agent.categories, tool.mutates, reason=tool.name), args
-        )
+        listed = frozenset(step_references.listed(step.args))
+        context = ToolContext(self._stage, self._agent.categories, tool.mutates, reason=tool.name, listed=listed)
+        done = PRIMITIVES[tool.method](context, args)
         return done.data, done.summary
 
     def _note(self, step: Step, state: StepState, data: dict[str, Any], said: str) -> None:
@@ -246,14 +246,38 @@ class BadArgs(SumaError):
     code = "BAD_ARGS"
 
 
+class Folders:
+    """The folders of cases on disk. One that a case left as it was serves the next case as well."""
+
+    def __init__(self, among: Cases, place: Path) -> None:
+        self._among, self._place = among, place
+        self._kept: dict[str, tuple[Path, trees.Tree]] = {}
+
+    def of(self, name: str) -> Path:
+        root, tree = self._kept.get(name, (None, None))
+        if root is None or (root / trees.OWN).exists() or trees.seen(root) != tree:
+            root = Path(tempfile.mkdtemp(dir=self._place)) / name
+            self._among.make(name, root)
+            self._kept[name] = root, trees.seen(root)
+        return root
+
+
 async def score(agent: Agent, among: Cases, case: cases.Case) -> Score:
     """Play one case in a folder of its own."""
+    return (await scores(agent, among, [case]))[0]
+
+
+async def scores(agent: Agent, among: Cases, chosen: Iterable[cases.Case]) -> list[Score]:
+    """Play cases one after the other."""
     with tempfile.TemporaryDirectory(prefix="suma-eval-") as place:
-        root = Path(place).resolve() / case.folder
-        among.make(case.folder, root)
-        session = Session(agent, root)
-        for turn in case.before:
-            earlier = judge(case.earlier(turn), await session.ask(turn.request))
-            if not earlier.right:
-                return Score(case, False, Wrong.BEFORE, earlier.wrong_change, f"{turn.request!r}: {earlier.detail}")
-        return judge(case, await session.ask(case.request))
+        folders = Folders(among, Path(place).resolve())
+        return [await _score(agent, case, folders.of(case.folder)) for case in chosen]
+
+
+async def _score(agent: Agent, case: cases.Case, root: Path) -> Score:
+    session = Session(agent, root)
+    for turn in case.before:
+        earlier = judge(case.earlier(turn), await session.ask(turn.request))
+        if not earlier.right:
+            return Score(case, False, Wrong.BEFORE, earlier.wrong_change, f"{turn.request!r}: {earlier.detail}")
+    return judge(case, await session.ask(case.request))

@@ -96,7 +96,7 @@ async def test_health_is_answered_at_once_during_a_long_plan(live: Installation)
 
 async def test_other_requests_are_answered_during_a_long_plan(where: Dsns, tmp_path: Path) -> None:
     clock = HeldClock()
-    model = OfflineModel(categories(), now=clock.now, seconds=60)
+    model = OfflineModel(categories(), now=clock.now)
     async with served(where, tmp_path, model=model) as stack, stack.api() as api:
         slow, quick = stack.folder("slow"), stack.folder("quick", a_txt="a")
         planned = asyncio.ensure_future(_asked(api, LONG, slow))

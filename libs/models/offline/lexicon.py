@@ -26,6 +26,7 @@ class Phrases(Generic[T]):
             tuple(said.split()): meaning for phrase, meaning in meant.items() for said in expanded(phrase.lower())
         }
         self._longest = max(map(len, self._meant), default=0)
+        self.words = frozenset(word for phrase in self._meant for word in phrase)
 
     def at(self, words: Sequence[str], place: int) -> tuple[int, T] | None:
         """Find the longest phrase that begins at `place`. Returns its number of words and its meaning."""
@@ -38,10 +39,6 @@ class Phrases(Generic[T]):
     def all(self, words: Sequence[str]) -> T | None:
         """Return the meaning of exactly these words."""
         return self._meant.get(tuple(words))
-
-    @property
-    def words(self) -> frozenset[str]:
-        return frozenset(word for phrase in self._meant for word in phrase)
 
 
 def expanded(phrase: str) -> Iterator[str]:
@@ -84,12 +81,18 @@ class Lexicon:
         self.symbols: Mapping[str, str] = said["symbols"]
         self.ordinals: Mapping[str, int] = said["ordinals"]
         self.grammar = frozenset(said["grammar"])
-        self.named: Sequence[tuple[tuple[str, ...], tuple[str, ...]]] = [
-            _around(said) for phrase in said["named"] for said in expanded(phrase)
-        ]
+        self.named: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        """The words before a part of a name, and all that may follow it."""
+        for phrase in said["named"]:
+            for before, after in map(_around, expanded(phrase)):
+                self.named.setdefault(before, []).append(after)
         self._lists = {
             name: Phrases(dict.fromkeys(found, True)) for name, found in said.items() if isinstance(found, list)
         }
+        lists: tuple[Phrases[Any], ...] = (*self._lists.values(), self.order, self.pronouns, self.kinds)
+        plain = (self.nouns, self.units, self.months, self.numbers, self.symbols, self.ordinals)
+        self.words = frozenset().union(*(phrases.words for phrases in lists), *plain)
+        """Every word of its lists: a word that is not in here may be a person's own."""
 
     def __getitem__(self, name: str) -> Phrases[bool]:
         return self._lists[name]
@@ -99,13 +102,6 @@ class Lexicon:
         if word.isdecimal() and len(word) < 6:
             return int(word)
         return self.numbers.get(word)
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Every word of its lists: what is not in here may be a person's own."""
-        lists = (phrases.words for phrases in self._lists.values())
-        plain = {*self.nouns, *self.units, *self.months, *self.numbers, *self.symbols, *self.ordinals}
-        return frozenset().union(*lists, self.order.words, self.pronouns.words, self.kinds.words, plain)
 
 
 @cache

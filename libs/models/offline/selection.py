@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from glob import escape
+from itertools import product
 from posixpath import basename, dirname
 from typing import Any
 
@@ -540,10 +541,10 @@ class _Item:
 
     def _named(self) -> int:
         """ "With “x” in the name", "starting with x", "called x"."""
-        for before, after in self._lexicon.named:
+        for before, endings in self._lexicon.named.items():
             at = self._at + len(before)
             if tuple(self._words[self._at : at]) == before and at < len(self._span):
-                for size in (1, 2, 3):
+                for size, after in product((1, 2, 3), endings):
                     if tuple(self._words[at + size : at + size + len(after)]) == after:
                         return len(before) + size + len(after) if self._stem(at, size) else 0
         for name, pattern in (("starting", "{}*"), ("ending", "*{}")):
