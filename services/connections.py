@@ -39,7 +39,7 @@ class Bounds:
     send_seconds: float = 60.0
     """How long a client may leave an answer unread."""
     message_bytes: int = 4096
-    """Of a WebSocket message from a client: the gateway only sends on them."""
+    """Maximum of a WebSocket message from a client: the gateway only sends on them."""
 
 
 class Connections:

@@ -1,7 +1,7 @@
 """`python -m services.diagrams [--check]`: write the turn's diagrams and table from its rules.
 
-The rules are `services.conversation_worker.turn.transitions.RULES`; the table stands in that module's docstring, and
-both stand in `docs/turn.md`.
+The rules are `services.conversation_worker.turn.transitions.RULES`; the table is in that module's docstring, and both
+are in `docs/turn.md`.
 """
 
 from __future__ import annotations

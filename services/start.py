@@ -58,7 +58,7 @@ class NoServers(Rejected):
 
 @dataclass(frozen=True)
 class Ready:
-    """What to show to a person once the process is ready."""
+    """The text to show to a person once the process is ready."""
 
     url: str
     data: Path

@@ -82,7 +82,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class Local:
-    """What the services of this process offer to each other, by service: filled once they are built.
+    """Interfaces that the services of this process offer to each other, by service: filled once they are built.
 
     `apps` are their HTTP apps, called by `Platform.clients`; `near` are the queries that need no HTTP.
     """

@@ -1,4 +1,5 @@
-"""Salted digests: a record refers to content without storing it, and nobody can guess the content from the digest.
+"""Salted digests: a record refers to content without storing it, and a secret salt keeps the content from being
+guessed.
 
 Each person of a tenant has a salt, a secret of the `keys` port. Salt and content together prove that a record refers to
 that content: both give the same digest.

@@ -63,18 +63,18 @@ class Charge:
         self._budgets, self._reservation = budgets, reservation
 
     async def settle(self, used: Amount) -> None:
-        """Record what the call used. If that fails the answer still stands, and the worst case stays reserved."""
+        """Record what the call used. If that fails, the answer remains valid and the worst case stays reserved."""
         if self._budgets is None or self._reservation is None:
             return
         worst = self._reservation.worst
         try:
             changed = await self._budgets.settle(self._reservation, used)
         except Unavailable as error:
-            log.warning("a call could not be settled: its worst case counts", error=str(error))
+            log.warning("could not settle a call", error=str(error))
             return
         if changed and (used.tokens > worst.tokens or used.cost_micros > worst.cost_micros):
             metrics.budget_overruns.inc()
-            log.warning("a call has used more than its worst case", tokens=used.tokens, reserved=worst.tokens)
+            log.warning("exceeded the worst case of a call", tokens=used.tokens, reserved=worst.tokens)
 
     async def cancel(self) -> None:
         """Release the reservation: the call was not made, or the vendor reported that it failed unbilled."""

@@ -1,4 +1,4 @@
-"""What a call may use, who pays for it, and the port that keeps the accounts."""
+"""The limits of a model call, its payers, and the port that keeps the accounts."""
 
 from __future__ import annotations
 

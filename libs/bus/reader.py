@@ -201,7 +201,7 @@ class Reader:
             try:
                 await self.catch_up()
             except Unavailable:
-                log.warning("cannot read the log")
+                log.warning("could not read the log")
 
     async def catch_up(self) -> None:
         """Read while there are records and room."""
@@ -214,7 +214,7 @@ class Reader:
             try:
                 await self._bus.waiting()
             except Unavailable:
-                log.warning("cannot listen")
+                log.warning("could not listen for records")
                 await asyncio.sleep(1.0)
             self._hint.set()
 
@@ -229,7 +229,7 @@ class Reader:
                 self._owned_at = loop.time()
                 self.ready.set()
             except Unavailable:
-                log.warning("cannot renew partitions")
+                log.warning("could not renew partitions")
                 if loop.time() - self._owned_at > OWNED_SECONDS:
                     self._cursors.clear()
             await self._bus.moved(self._own_every)
@@ -255,7 +255,7 @@ class Reader:
                 await self.flush()
                 point("reader:flush:after")
             except Unavailable:
-                log.warning("cannot write offsets")
+                log.warning("could not store offsets")
 
     async def wake_others(self, point: Callable[[str], None]) -> None:
         """Notify other processes after commits, several topics at once."""
@@ -268,7 +268,7 @@ class Reader:
                 await self._bus.wake(topics)
                 point("reader:wake:after")
             except Unavailable:
-                log.warning("cannot wake others")
+                log.warning("could not wake other processes")
 
     def holds(self, group: str, partition: Partition) -> bool:
         """Return whether this process owns the group's partition, as far as it knows."""

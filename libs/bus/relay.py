@@ -228,7 +228,7 @@ class Relay:
                 self._point("relay:send:after")
             except Unavailable as error:
                 self._error, line.pressing = str(error), True
-                log.warning("events could not be carried on", topic=partition.topic, error=str(error))
+                log.warning("could not relay events", topic=partition.topic, error=str(error))
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:

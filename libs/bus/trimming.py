@@ -34,7 +34,7 @@ def consumers(topic: Topic) -> Collection[str]:
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """What one transaction deleted: records by topic, inbox rows by group."""
+    """The deletions of one transaction: records by topic, inbox rows by group."""
 
     log: Mapping[str, int] = field(default_factory=dict)
     inbox: Mapping[str, int] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from libs.cache.windows import Counted, Limit, LimitState, limit_state
 from libs.errors import Rejected, Unavailable
 
 _Found = Sequence[tuple[str, Sequence[tuple[str, Mapping[str, str]]]]]
-"""What XREAD returns over RESP2, decoded: (stream, ((position, fields) …)) …"""
+"""An answer of XREAD over RESP2, decoded: (stream, ((position, fields) …)) …"""
 
 REACH_SECONDS = 10.0
 CONNECTIONS_MOST = 32

@@ -125,7 +125,9 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Changeset:
-    """What follows from `cause`. Compose with `+`; events are published in the order in which they were added."""
+    """The changes that follow from `cause`. Compose with `+`; events are published in the order in which they were
+    added.
+    """
 
     cause: Cause
     changes: tuple[Change, ...] = ()

@@ -23,7 +23,7 @@ AWAY = (502, 503, 504)
 
 
 class Caller(Protocol):
-    """What a call needs of the platform."""
+    """The parts of the platform that a call needs."""
 
     @property
     def clients(self) -> Mapping[str, Callable[[], httpx.AsyncClient]]: ...
@@ -136,7 +136,7 @@ def heading(
 
 
 def _refused(answer: httpx.Response) -> SumaError:
-    """Return a problem document (RFC 9457) as the error that its status stands for."""
+    """Return a problem document (RFC 9457) as the error of its status."""
     try:
         said = answer.json()
     except ValueError:

@@ -1,7 +1,7 @@
 """The child: `python -I child.py .docx` parses one document on its standard input and prints its text as JSON.
 
-It imports nothing of ours, so that it starts fast and holds nothing secret. All limits are set before the first byte is
-read. It resolves no reference, follows no link, and opens no file.
+It imports no module of Suma, so that it starts fast and holds nothing secret. All limits are set before the first byte
+is read. It resolves no reference, follows no link, and opens no file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What parsers raise on unexpected bytes."""
+"""The errors of parsers on unexpected bytes."""
 
 
 class Refused(Exception):
@@ -64,7 +64,7 @@ class Enough(Exception):
 
 @dataclass
 class Found:
-    """What was read of a document so far."""
+    """The text that was read of a document so far."""
 
     unit: str
     rows: int = 0

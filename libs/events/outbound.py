@@ -121,7 +121,7 @@ class ApprovalRequested(Event):
     """The parts that may be excluded, each by its `id`."""
     diff: Diff | None = None
     undo: str = ""
-    """What can be undone, and how; also says if nothing can."""
+    """A sentence about undoing the step: what can be undone, and how; or that nothing can."""
     rule: str = ""
     detail: str = ""
     """For an effect: why its outcome is unknown. For a change: what it leaves out, such as subfolders."""

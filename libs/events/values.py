@@ -158,7 +158,9 @@ class Observation(Value):
     summary: str = ""
     data: Json = None
     left_alone: dict[str, Json] | None = None
-    """What the step skipped by default: repositories, system files, names with unusual characters (docs/files.md)."""
+    """The nodes that the step skipped by default: repositories, system files, names with unusual characters
+    (docs/files.md).
+    """
     error: str | None = None
 
 

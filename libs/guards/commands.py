@@ -55,7 +55,7 @@ EVERYTHING = re.compile(r"(?:/|~|\$HOME|\.|\.\.|/(?:bin|boot|dev|etc|home|lib|ro
 SUSPECT = re.compile(
     r"(?<![\w.-])(?:rm|curl|wget|dd|chmod|chown|mkfs[.\w]*|wipefs|[a-z]{0,3}sh)(?![\w-])|[$`>{]|/dev/|/\S*[?*\[]|\(\)|subprocess|\bos\b|eval|exec"
 )
-"""Characters of which a text needs one, quotes and backslashes aside, to be worth reading as words."""
+"""Besides quotes and backslashes, the characters of which a text needs one to be worth reading as words."""
 
 
 def no_paths(_: str) -> bool:

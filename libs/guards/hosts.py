@@ -1,7 +1,7 @@
 """Host and Origin: the name that a request is addressed to, and the page that sent it (DESIGN §13).
 
-A web page reaches our ports by DNS rebinding: its own name comes to stand for this machine. The request then names that
-host, never one of ours.
+A web page reaches local ports by DNS rebinding: its own name then resolves to this machine. Such a request names that
+host, never a configured one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def same_origin(origin: str, host: str) -> bool:
 
 
 def safe(url: str) -> bool:
-    """Whether nobody between us and this address can change what it says: https, or on this machine."""
+    """Whether answers from this address cannot be changed on their way: https, or on this machine."""
     try:
         parts = urlsplit(url)
     except ValueError:

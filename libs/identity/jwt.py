@@ -31,7 +31,7 @@ _FAMILIES: Mapping[type[PublicKey], tuple[str, ...]] = {RSAKey: ("RS", "PS"), EC
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What every token must say. `skew` is in seconds."""
+    """The claims that every token must have. `skew` is in seconds."""
 
     issuer: str
     audience: Collection[str]

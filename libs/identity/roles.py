@@ -14,7 +14,7 @@ class Role(StrEnum):
 
 
 SESSIONS_READ, SESSIONS_WRITE = "sessions:read", "sessions:write"
-"""Scopes for the sessions of the tenant's other principals; nobody needs them for their own."""
+"""Scopes for the sessions of the tenant's other principals; one's own sessions do not need them."""
 
 _USER = frozenset({"chat", "files:read", "files:write", "memory"})
 _OPERATOR = _USER | {

@@ -23,7 +23,7 @@ NONCE = re.compile(r"[\x21-\x7e]{16,128}")
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """What a valid signature says that is still to be checked: the nonce, and the body's hex SHA-256."""
+    """The contents of a valid signature that are still to be checked: the nonce, and the body's hex SHA-256."""
 
     nonce: str
     body: str

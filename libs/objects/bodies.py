@@ -19,7 +19,7 @@ class NotJson(Rejected):
 
 
 async def store(objects: Objects, tenant: str, value: Json) -> Body:
-    """Return the body that stands for `value`; a large one is durable in the store before this returns.
+    """Return the body of `value`; a large one is durable in the store before this returns.
 
     Raises:
         NotJson: another type, NaN or infinity, or a lone surrogate.

@@ -67,7 +67,7 @@ class BucketRefused(Rejected):
 
 @dataclass(frozen=True)
 class Account:
-    """The bucket's address and credentials. What is omitted comes from the AWS tools' usual places."""
+    """The bucket's address and credentials. Omitted parts come from the AWS tools' usual places."""
 
     endpoint: str | None = None
     region: str | None = None
@@ -166,7 +166,7 @@ class S3Objects:
         except (ClientError, BotoCoreError) as error:
             if not _passing(error):
                 raise BucketRefused(f"the bucket {self._bucket!r} cannot be used: {_said(error)}") from error
-            log.warning("the object store does not answer yet", reason=_said(error))
+            log.warning("waited for the object store", reason=_said(error))
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)

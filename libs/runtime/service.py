@@ -81,7 +81,7 @@ class Service:
     batch_delay: float = 0.0
     """Seconds that a batching service waits for more records."""
     awaited: frozenset[str] | None = None
-    """Of a batching service, the types of events that a caller waits for: a batch with one is applied at once and has a
+    """In a batching service, the types of events that a caller waits for: a batch with one is applied at once and has a
     span. None for all types.
     """
     schema: Schema | None = None

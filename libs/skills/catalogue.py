@@ -48,7 +48,7 @@ class Skills:
     _known: list[tuple[tuple[ToolDefinition, ...], dict[str, ToolDefinition]]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
-    """All tools, and by name, once somebody has asked: a turn asks six times."""
+    """All tools, and by name; computed once, since a turn asks six times."""
 
     @classmethod
     def load(cls, dirs: Iterable[Path]) -> Skills:

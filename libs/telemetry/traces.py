@@ -39,7 +39,7 @@ QUEUE_MOST = 4096
 """Most spans that wait to be sent; more are dropped."""
 
 SAMPLED, RANDOM = 1, 2
-"""Trace flags: recorded by whoever began it; its id is random (W3C Trace Context level 2, 3.2.2.5)."""
+"""Trace flags: recorded by the caller that began it; its id is random (W3C Trace Context level 2, 3.2.2.5)."""
 
 Attribute = str | int | float | bool
 
@@ -50,7 +50,7 @@ _recorder: _Recorder | None = None
 
 @dataclass(frozen=True, slots=True)
 class _Recorder:
-    """Where finished spans go, and the share of traces that is sampled, as a bound of their ids' lower half."""
+    """The exporter of finished spans, and the share of traces that is sampled, as a bound of their ids' lower half."""
 
     processor: SpanProcessor
     resource: Resource

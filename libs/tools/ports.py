@@ -1,8 +1,9 @@
 """Tools that are not the workspace's: what each declares about its effect, and what that class demands of it.
 
-An effect is whatever happens outside our own Postgres, where no transaction of ours reaches. A process can be killed
-between the effect and its record, or be stopped there and wake after another has taken the work over. So that one
-intent still has one effect, a tool names its class, and keeps the promise of that class (DESIGN §10, decision 0017).
+An effect is anything that happens outside Suma's own Postgres, where its transactions do not reach. A process can be
+killed between the effect and its record, or be stopped there and wake after another has taken the work over. So that
+one intent still has one effect, a tool names its class, and keeps the promise of that class (DESIGN §10, decision
+0017).
 
 **The intent** is written before the effect and carries `id`, which is the same in every attempt, and `attempt`, which
 is higher in each. No two attempts share a number, and no attempt is begun after a higher one has been. But an attempt
@@ -125,8 +126,8 @@ class Compensable(Tool, Protocol):
     async def undo(self, intent: Intent) -> None:
         """Undo what lower attempts did, and make sure that none does anything from now on.
 
-        Undoing what never happened is a no-op that leaves the same refusal behind. It may be repeated. What a higher
-        attempt has done since stays: this one is then late itself.
+        Undoing what never happened is a no-op that leaves the same refusal behind. It may be repeated. The effect of a
+        higher attempt stays: this one is then late itself.
 
         Raises:
             Unavailable: it could not be undone now; it is retried, and after a bound the effect is unknown.

@@ -183,7 +183,7 @@ def _forget(journal: Journal, id: str, fence: Fence, step: Step) -> None:
 
 
 def _clean(journal: Journal) -> None:
-    """Remove what a killed process had set aside."""
+    """Remove the commits that a killed process had marked for removal."""
     for litter in journal.litter():
         _discard(journal, litter.partition(MARK)[0], no_step)
     journal.sweep()

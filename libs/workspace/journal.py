@@ -234,11 +234,11 @@ class Journal:
         self._sync("history")
 
     def litter(self) -> list[str]:
-        """Return commits that were set aside and not removed yet."""
+        """Return commits that were marked for removal and not removed yet."""
         return [id for id in self.history() if id.endswith(PRUNED)]
 
     def sweep(self) -> None:
-        """Remove what a killed process left half removed. What cannot be removed (another user's files) stays and does
+        """Remove the rest of a half removed commit. Files that cannot be removed, such as another user's, stay and do
         no harm.
         """
         for name in self._names("trash"):

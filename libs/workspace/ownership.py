@@ -29,7 +29,7 @@ ASIDE_MOST = 1_000
 
 
 def check(root: Path, secret: bytes) -> str | None:
-    """Set a `.suma` of another installation aside and return a sentence that reports it; None if there was no need.
+    """Rename a `.suma` of another installation and return a sentence that reports it; None if there was no need.
 
     Raises:
         Busy: another process works in it.

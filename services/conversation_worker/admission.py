@@ -4,9 +4,9 @@ A turn that finds no slot waits as a row, before anything of it has begun: so te
 short handling each, and neither fill the topics behind with work that cannot be done yet nor delay its own first
 answers. A turn that waits for a person needs no slot.
 
-This is a count in memory, of what was let in here and of what our own commits have shown: it bounds work and guards
-nothing. A turn may have gone on in another process meanwhile, because partitions moved or this process stood still; so
-whoever waits for long has those that are counted looked up.
+This is a count in memory, of turns admitted here and of those that this process's commits have shown: it bounds work
+and guards nothing. A turn may have continued in another process meanwhile, because partitions moved or this process was
+stopped; so after a long wait the counted turns are looked up.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ class Handlers:
             if results.is_awaited(uow, result):
                 await results.receive(self._context, uow, result)
             elif not await unknown_effects.record_late(self._context, uow, result):
-                log.info("a result that nobody waits for", call_id=result.call_id, turn=result.turn_id)
+                log.info("ignored a result that no turn awaits", call_id=result.call_id, turn=result.turn_id)
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
             if results.is_awaited(uow, result):

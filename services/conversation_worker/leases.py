@@ -153,7 +153,7 @@ class TurnLeases:
         try:
             await self._platform.deltas.append(stream, delta)
         except Unavailable:
-            log.warning("nobody sees the deltas", turn=stream.turn)
+            log.warning("could not publish deltas", turn=stream.turn)
 
 
 def _answer_of_a_call(conversation: Conversation) -> str:
@@ -197,7 +197,7 @@ def _abandon(context: TurnContext, uow: UnitOfWork, over: Outcome) -> None:
 
 
 QUEUED_AT_ONCE, QUEUED_EACH = 128, 4
-"""Of what waits, so many stand at the slots of this process, and so many of one tenant; the others are rows alone."""
+"""Waiting turns that queue for the slots of this process, in all and of one tenant; the others are rows alone."""
 
 
 class SlotQueue:

@@ -18,7 +18,7 @@ class Settings(BaseModel):
     clarification_seconds: float = Field(default=24 * 3600.0, gt=0)
     """How long a person may take to answer a question."""
     unknown_seconds: float = Field(default=3600.0, gt=0)
-    """How long a turn waits for someone to find out whether an effect happened; the question itself stays open."""
+    """How long a turn waits for a person to find out whether an effect happened; the question itself stays open."""
     call_seconds: float = Field(default=300.0, gt=0)
     """Work that one tool call may take."""
     commit_seconds: float = Field(default=1800.0, gt=0)
@@ -34,8 +34,8 @@ class Settings(BaseModel):
     turns_at_once: int = Field(default=512, ge=1)
     """Turns that this process lets be at work; others wait before they begin."""
     turns_at_once_per_tenant: int = Field(default=128, ge=1)
-    """Of these, one tenant's."""
+    """One tenant's share of these."""
     models_at_once: int = Field(default=128, ge=1)
     """Contexts that this process gathers, and answers that it has written, side by side."""
     models_at_once_per_tenant: int = Field(default=64, ge=1)
-    """Of these, one tenant's: fewer than all, so that nobody's slow model keeps another waiting."""
+    """One tenant's share of these: fewer than all, so that one tenant's slow model does not delay another."""

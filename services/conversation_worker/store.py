@@ -59,8 +59,8 @@ class Store:
     async def peek(self, tenant: str, session_id: str, *, working: str) -> Conversation:
         """Return the conversation to read, not to change, for work under this lease.
 
-        A kept copy that does not know of the lease is out of date. What is only read has no version that could show
-        that later, so it is loaded again.
+        A kept copy that does not know of the lease is out of date. A copy that is only read has no version that could
+        show that later, so it is loaded again.
         """
         conversation = await self.load(tenant, session_id)
         if conversation.turn is None or conversation.turn.working != working:
@@ -138,7 +138,7 @@ class Rows:
     changed: Mapping[str, tuple[str, StepRun]]
     """Steps by id, each with its turn's id."""
     former: Mapping[str, StepRun]
-    """Those of them that had a row before, as they were."""
+    """The objects among them that had a row before, unchanged."""
     asked: Mapping[str, tuple[str, Approval]]
 
 

@@ -59,7 +59,7 @@ class RateLimiter:
         self._settings = settings
 
     async def admit(self, who: Principal, route: str) -> Sequence[LimitState]:
-        """Count a request to a route, and return where its limits stand. Raises TooMany."""
+        """Count a request to a route, and return the states of its limits. Raises TooMany."""
         limits = self._limits(who, route)
         try:
             states = await self._shared.admit(limits)

@@ -62,7 +62,7 @@ class Settings(BaseModel):
     """The machine owner's key, registered at start."""
     oidc: Oidc = Oidc()
     public_url: str | None = Field(default=None, pattern=r"^https?://[^/?#@]+$")
-    """The address that people and clients use, such as `https://suma.example`, if a proxy stands in front."""
+    """The address that people and clients use, such as `https://suma.example`, if there is a proxy in front."""
     signin_seconds: float = Field(default=60.0, gt=0, le=600)
     """Lifetime of a one-time sign-in code."""
     signatures_required: bool = False

@@ -1,4 +1,4 @@
-"""What fits into an event, which never exceeds 256 KiB: lists are cut where they no longer fit."""
+"""Sizes of events, which never exceed 256 KiB: lists are cut where they no longer fit."""
 
 from __future__ import annotations
 

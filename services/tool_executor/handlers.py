@@ -40,7 +40,7 @@ SETTLED_SECONDS = 3.0
 
 
 class SkillsDiffer(Unavailable):
-    """Whoever planned this has another version of the skill than we have, yet."""
+    """The plan was made with a version of the skill that this process does not have yet."""
 
     code = "SKILLS_DIFFER"
 
@@ -189,7 +189,7 @@ class Handlers:
         )
 
     def _refuse(self, cause: Cause, request: ToolRequested, refused: LinkRefused) -> Changeset:
-        log.warning("a call was refused", link=refused.link, reason=refused.reason, call_id=request.call_id)
+        log.warning("refused call", link=refused.link, reason=refused.reason, call_id=request.call_id)
         return calls.opened(cause, request, "denied", {"link": refused.link, "reason": refused.reason[:2000]}).emit(
             calls.recorded(request, "decision", "deny", rule=refused.link, revision=self._platform.policy.revision),
             ToolDenied(

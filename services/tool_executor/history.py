@@ -39,7 +39,7 @@ MARGIN_SECONDS, RETRY_SECONDS = 1.0, 3600.0
 ANSWER_SECONDS = 8.0
 """How long a request waits for its purge, which goes on without it."""
 MARGIN_BYTES = 1 << 20
-"""What a commit needs on a disk beside its contents."""
+"""The space of a commit on a disk beside its contents."""
 
 log = logger("executor")
 

@@ -1,4 +1,4 @@
-"""What runs under a call's lease: a primitive on the stage, or the stage's commit, drop or restore, or a rollback."""
+"""Work under a call's lease: a primitive on the stage, or the stage's commit, drop or restore, or a rollback."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class LeaseLost(Unavailable):
-    """Someone else may hold this work now; nothing more is touched, and whoever holds it decides."""
+    """Another process may hold this work now; this one changes nothing more."""
 
     code = "LEASE_LOST"
 
@@ -65,7 +65,7 @@ class StaleDiff(Rejected):
 
 
 class FilesChanged(Rejected):
-    """Someone else changed files that this would touch; nothing was overwritten."""
+    """Files that this would touch were changed meanwhile; nothing was overwritten."""
 
     code = "CONFLICT"
 
@@ -75,7 +75,7 @@ class FilesChanged(Rejected):
 
 
 class CallCancelled(Rejected):
-    """Nobody waits for this call any more."""
+    """The call was cancelled."""
 
     code = "CANCELLED"
 
@@ -443,7 +443,7 @@ def fence_of(lease: Lease) -> Callable[[], None]:
 
 
 def _answering(action: Callable[[], T]) -> T:
-    """Report a conflict with another's change as a result, since it is no race of ours."""
+    """Report a conflict with a foreign change as a result, since it is not a race within Suma."""
     try:
         return action()
     except CommitConflict as error:

@@ -1,4 +1,4 @@
-"""What the tool executor is."""
+"""The tool executor's wiring: its subscriptions, kinds of leased work, and API."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ class Settings(BaseModel):
     calls_at_once: int = Field(default=16, ge=1)
     """Tool calls that this process runs at once."""
     calls_at_once_per_tenant: int = Field(default=8, ge=1)
-    """Of these, one tenant's."""
+    """One tenant's share of these."""
     effects_at_once: int = Field(default=16, ge=1)
     """Calls of tools from outside; others do not wait for these."""
     effects_at_once_per_tenant: int = Field(default=8, ge=1)
-    """Of these, one tenant's."""
+    """One tenant's share of these."""
     effect_attempts: int = Field(default=8, ge=1)
     """Tries to run, probe or undo, with growing pauses; then an effect that is in doubt is unknown."""
     probe_seconds: float = Field(default=30.0, gt=0)
@@ -51,19 +51,19 @@ class Settings(BaseModel):
     history_days: float = Field(default=30.0, ge=0)
     """How long a commit can be undone; then the files that it replaced or deleted are removed."""
     history_bytes_most: int = Field(default=10 * 1000**3, ge=0)
-    """Of each folder. What is beyond is removed, the oldest commit first."""
+    """Maximum of each folder. Beyond it, history is removed, the oldest commit first."""
     rescan_seconds: float = Field(default=30.0, ge=0)
     """A kept tree older than this is read again before a call."""
     index_bytes_most: int = Field(default=256 * 1024, ge=1)
-    """Of each file, for content search."""
+    """Maximum of each file, for content search."""
     index_files_most: int = Field(default=20_000, ge=1)
     """Files of one folder in the index for content search."""
     index_text_bytes_most: int = Field(default=64 << 20, ge=1)
-    """Of all files of one folder; a search counts the others as stale."""
+    """Maximum of all files of one folder; a search counts the others as stale."""
     read_bytes_most: int = Field(default=4 << 20, ge=1)
-    """Of one file that is parsed, explained or summarised."""
+    """Maximum of one file that is parsed, explained or summarised."""
     document_bytes_most: int = Field(default=32 << 20, ge=1)
-    """Of one PDF or office file that is read."""
+    """Maximum of one PDF or office file that is read."""
     search_documents_most: int = Field(default=200, ge=0)
     """PDF and office files that one content search reads anew; the next one goes on."""
     search_documents_bytes_most: int = Field(default=256 << 20, ge=0)

@@ -1,8 +1,8 @@
 """Open workspaces: each session's tree with its stage, read from the disk and the stage's log, kept while it holds.
 
 A kept workspace is taken out while it is worked on, and put back when what was staged has committed: after a failure
-the next look reads everything again. One call of a session at a time works on its stage. A stage is of one turn: what
-an earlier turn left behind, because its end could not be told, does not count for the next.
+the next look reads everything again. One call of a session at a time works on its stage. A stage is of one turn: the
+rest of an earlier turn's stage, whose end could not be reported, does not count for the next.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SMALL_NODES, SCAN_SECONDS = 300, 0.015
 A scan in a thread may have waited 10 ms for a file that had just changed.
 """
 OPEN_BYTES = 64 << 10
-"""What an open workspace takes at least."""
+"""The minimum size of an open workspace."""
 
 Hold = Callable[[Path], AbstractContextManager[None]]
 
@@ -84,7 +84,7 @@ class NoWorkspace(Rejected):
 
 
 class ForeignRoot(BadRoot):
-    """Nobody has allowed this folder as a workspace."""
+    """This folder was not allowed as a workspace."""
 
     code = "ROOT_NOT_ALLOWED"
 
@@ -97,7 +97,7 @@ class Workspace:
     stage: Stage
     revision: int
     turn: str | None = None
-    """Whose stage this is."""
+    """The turn that this stage belongs to."""
     unread: bool = False
     """Whether Postgres was not asked for the stage, because its turn had staged nothing."""
     read_at: float = field(default_factory=time.monotonic)
@@ -233,7 +233,7 @@ class Workspaces:
         return await self._open(tenant, session, folder, turn=turn, cache=cache, unstaged=unstaged)
 
     async def fill(self, tenant: str, workspace: Workspace) -> None:
-        """Bring the contents that were staged beside the log, for whoever is going to read them."""
+        """Fetch the contents that were staged beside the log, so that they can be read."""
         await self._blobs.fill(tenant, workspace.stage)
 
     async def save(self, tenant: str, workspace: Workspace) -> None:
@@ -281,7 +281,7 @@ class Workspaces:
         return (note,) if note else ()
 
     def _note(self, folder: Path, note: str) -> None:
-        log.warning("set a foreign .suma aside", note=note)
+        log.warning("renamed foreign .suma", note=note)
         self._set_aside[folder] = note
 
     async def settle(self, root: Path, *, hold: Hold = lock, fence: Fence = no_fence) -> None:

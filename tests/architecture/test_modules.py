@@ -26,6 +26,16 @@ HOST = ("libs", "runtime")
 """The host handles any error of its services."""
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 
+BANNED = re.compile(
+    r"\b(whoever|nobody|someone|somebody|no one|(?:is|are|was|were) (?:told|said|heard|met)|stands?|in hand|aside"
+    r"|of ours|(?:comes?|came) (?:to|of)|(?:becomes?|became) of|goes behind)\b",
+    re.IGNORECASE,
+)
+"""Words of a translation: report, receive, observe, result and remain are the field's (house style, prose 1 and 3)."""
+BEGINS = re.compile(r"(What|Whatever|Who|Whoever|Whose|Of|Those)\b")
+LOGGED = frozenset(("debug", "info", "warning", "error"))
+LOG_LINE = re.compile(r"(?!(a|an|the|nobody|someone|cannot) )[a-z][^:]*[^.:]")
+"""A past verb, a noun, and fields."""
 
 UNUSED = {
     "Scripted": "a model for the tests of whole platforms",
@@ -73,6 +83,17 @@ def test_only_the_host_catches_everything() -> None:
     assert [f"{module}:{line}" for module in modules for line in _lines_that_catch_everything(module)] == []
 
 
+def test_docstrings_are_plain() -> None:
+    modules = [module for module in SOURCE if module.parts[0] in ("libs", "services")]
+    odd = [f"{module}:{line}: {text}" for module in modules for line, text in _docstrings(module) if _is_odd(text)]
+    assert odd == []
+
+
+def test_log_lines_are_phrases() -> None:
+    lines = [f"{module}: {line}" for module in SOURCE for line in _log_lines(module) if not LOG_LINE.fullmatch(line)]
+    assert lines == []
+
+
 def test_names_of_tests_have_at_most_ten_words() -> None:
     modules = [module for module in MODULES if module.parts[0] == "tests"]
     names = [(str(module), name) for module in modules for name in _tests(module)]
@@ -82,6 +103,24 @@ def test_names_of_tests_have_at_most_ten_words() -> None:
 @cache
 def _tree(module: Path) -> ast.Module:
     return ast.parse((ROOT / module).read_text())
+
+
+def _docstrings(module: Path) -> Iterator[tuple[int, str]]:
+    """Yield docstrings, also those below a name."""
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, " ".join(node.value.value.split())
+
+
+def _is_odd(text: str) -> bool:
+    return BANNED.search(text) is not None or BEGINS.match(text) is not None
+
+
+def _log_lines(module: Path) -> Iterator[str]:
+    for node in ast.walk(_tree(module)):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name("log"), attr), [ast.Constant(str() as line), *_]) if attr in LOGGED:
+                yield line
 
 
 def _tests(module: Path) -> Iterator[str]:

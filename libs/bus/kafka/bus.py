@@ -363,7 +363,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                 await self._fetch(consumer)
             except (KafkaError, KafkaDown) as error:
                 self.problem = f"Kafka does not answer: {error}"
-                log.warning("a consumer has failed and is made anew", group=self._group, error=str(error))
+                log.warning("replaced failed consumer", group=self._group, error=str(error))
             finally:
                 self._consumer = None
                 await _ended(consumer)
@@ -428,7 +428,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
 def _record(partition: Partition, message: Any) -> Record:
     record = messages.read(message, *partition)
     if record.flaw is not None:
-        log.warning("a message is no event of ours", topic=record.topic, offset=record.position, flaw=record.flaw)
+        log.warning("skipped foreign message", topic=record.topic, offset=record.position, flaw=record.flaw)
         if not record.event_id:
             metrics.foreign.labels(record.topic).inc()
     return record

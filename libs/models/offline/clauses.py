@@ -19,7 +19,7 @@ from libs.models.offline.tokens import Token
 from libs.skills import Effect, Intent, Slot, ToolDefinition
 
 JOINTS_MOST, WORDS_MOST = 12, 60
-"""Of one clause: what is longer is not read, so that its cost has a bound."""
+"""Bounds of one clause; the rest of a longer one is not read, so that its cost is bounded."""
 ENDS = frozenset((".", "!", "?", ";"))
 JOINTS = frozenset((",", ":", "and", "then", "but", "(", ")"))
 AS_IT_IS = "alone|in place|as it is|as they are|untouched|where it is|where they are|out|here|safe|in peace|there"
@@ -61,7 +61,7 @@ ASIDE = re.compile(
     """,
     re.VERBOSE,
 )
-"""Politeness, wherever it stands: "if you don't mind" is no condition."""
+"""Politeness, at any place: "if you don't mind" is no condition."""
 THEM = frozenset(("them", "it", "these", "those", "all"))
 PARTICLES = frozenset(("up", "out", "away", "down", "off"))
 

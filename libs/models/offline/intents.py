@@ -1,6 +1,6 @@
 """The skills' templates matched against a clause: which tool, with which slots, and how sure.
 
-A reading owns words in two ways: a template has them, or a slot's reader does. What neither owns is left over.
+A reading owns words in two ways: a template has them, or a slot's reader does. The other words are left over.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BARE = 0.1
 """Taken from a template without a word of its own."""
 NAMED = 0.1
 """Taken from a listing of what is named outright: another tool can say more of it."""
-"""What a word counts for in a score, where a template's own word counts 1."""
+"""The weight of a word in a score, where a template's own word counts 1."""
 
 
 @dataclass(frozen=True)

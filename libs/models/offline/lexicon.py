@@ -42,7 +42,7 @@ class Phrases(Generic[T]):
 
 
 def expanded(phrase: str) -> Iterator[str]:
-    """Every way to say a template: `in (all|any) [of the] folders` is said in four."""
+    """Return every form of a template: `in (all|any) [of the] folders` has four."""
     parts = [option.split("|") if option else [plain] for option, plain in PARTS.findall(_bracketed(phrase))]
     return (" ".join("".join(said).split()) for said in product(*parts))
 

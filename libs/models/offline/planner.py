@@ -34,7 +34,7 @@ SPARED = 0.34
 SETS_MOST = 4
 """Agents differ in the tools that they may use."""
 THRESHOLD, GAP = 0.70, 0.05
-"""Of a reading's score, and of its lead on the next (S4-46)."""
+"""The minimum of a reading's score, and of its lead on the next (S4-46)."""
 
 
 @dataclass(frozen=True)

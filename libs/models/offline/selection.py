@@ -67,7 +67,7 @@ class Selection:
     refers: str | None = None
     """`one`, `many` or `rest` of what came before."""
     count: int | None = None
-    """The number of them that was said."""
+    """The number of them that the request names."""
     one: bool = False
     """Exactly one is meant."""
     everything: bool = False

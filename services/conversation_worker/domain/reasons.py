@@ -11,7 +11,7 @@ from services.conversation_worker.domain import subfolder_hints
 from services.conversation_worker.turn.state import CommitResult, StepRun
 
 UNDO_WANTED = "UNDO_WANTED"
-"""What the person wants is a rollback, which their client offers."""
+"""The person wants a rollback, which their client offers."""
 DECLINED = "DECLINED"
 """No tool can do what was asked for, or it is refused; the answer says why."""
 

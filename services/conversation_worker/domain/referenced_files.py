@@ -1,7 +1,7 @@
 """The files that a turn named: the meaning of "those" and "the rest" in the next one.
 
-Of a look it is what was found; of a change that nobody carried out, what it was about. After a change nobody can say by
-their names alone which files are meant, so none are remembered.
+After a look, these are the files that were found; after a change that was not carried out, those that it was about.
+After a change, names alone do not say which files are meant, so none are remembered.
 """
 
 from __future__ import annotations

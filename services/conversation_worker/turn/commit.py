@@ -17,7 +17,7 @@ from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 NAMED_MOST = 3
-"""Of what an archive was made of."""
+"""Maximum number of an archive's sources that are named."""
 
 
 async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] = (), trouble: str = "") -> None:

@@ -1,6 +1,6 @@
-"""What the planner may know: memories of the session, and facts of its folder.
+"""Context for the planner: memories of the session, and facts of its folder.
 
-Other services know both. Where they run in this process, a message is handled together with its context, if the answers
+Other services hold both. Where they run in this process, a message is handled together with its context, if the answers
 come soon; otherwise a lease waits for them.
 """
 
@@ -103,7 +103,7 @@ async def _memories(context: TurnContext, tenant: str, conversation: Conversatio
     except NotConfigured:
         return []
     except SumaError as error:
-        log.warning("going on without memories", error=str(error))
+        log.warning("continued without memories", error=str(error))
         return None
 
 

@@ -103,7 +103,7 @@ class Turn(Value):
     """The answers to the questions before that one."""
     skill: str | None = None
     wish: str | None = None
-    """What the replies have made of the message's text."""
+    """The message's text as the replies have changed it."""
     plan: Plan | None = None
     committee: bool = True
     revision: str = ""
@@ -123,7 +123,7 @@ class Turn(Value):
     """The lease or call that the turn itself waits for: context, answer, commit, drop, rollback, restore."""
     restoring: Restoring | None = None
     decided: str | None = None
-    """What became of the diff, in words."""
+    """The decision on the diff, in words."""
     commit_result: CommitResult | None = None
     """The same in figures, for the answer."""
     outcome: Outcome | None = None

@@ -80,7 +80,7 @@ from services.conversation_worker.turn.state import TurnState
 
 
 class Input(StrEnum):
-    """What happens to a turn. The first two groups come from outside; the last one follows from an effect."""
+    """An input of a turn. The first two groups come from outside; the last one follows from an effect."""
 
     MESSAGE = "message"
     SLOT_FREE = "slot free"
@@ -128,7 +128,7 @@ INTERNAL = frozenset(list(Input)[list(Input).index(Input.ROUND_ENDED) :]) | {Inp
 
 
 class Effect(StrEnum):
-    """What the caller does after a move."""
+    """An action of the caller after a move."""
 
     BEGIN_TURN = "begin the turn"
     QUEUE_MESSAGE = "queue the message"

@@ -267,8 +267,8 @@ class UnitOfWork:
     def close(self, store: Store) -> Changeset:
         """Return all changes as one changeset.
 
-        It contains the session's version even if nothing else follows: an outdated copy must not drop an input that
-        somebody waits for.
+        It contains the session's version even if nothing else follows: an outdated copy must not drop an awaited
+        input.
 
         Raises:
             LookupError: an effect of a move was not done. The turn would wait for it for ever.

@@ -34,7 +34,7 @@ class Problem(BaseModel):
 
 
 class Refusal(NamedTuple):
-    """An error that a route can answer, and no class of this service stands for."""
+    """An error that a route can answer and that has no class in this service."""
 
     status: int
     code: str

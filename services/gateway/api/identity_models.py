@@ -28,7 +28,7 @@ class SignedInWith(StrEnum):
 
 
 class Me(ResponseModel):
-    """The caller. `scopes` includes those of its roles; `*` stands for all."""
+    """The caller. `scopes` includes those of its roles; `*` means all."""
 
     tenant: str = Field(examples=["local"])
     principal: str = Field(examples=["owner"])

@@ -1,7 +1,7 @@
 """Administration of API keys: create, list, rotate, revoke (docs/identity.md).
 
 The secret appears only in the answer that creates it, so these routes take no Idempotency-Key: the receipt would have
-to keep it. After a lost answer, list the keys and revoke the one that nobody has.
+to keep it. After a lost answer, list the keys and revoke the unknown one.
 """
 
 from __future__ import annotations

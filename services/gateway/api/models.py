@@ -197,7 +197,7 @@ class SessionShown(ResponseModel):
     principal: str
     """The principal that it belongs to."""
     shared: Literal["read", "write"] | None
-    """What the other principals of the tenant may do in it; null: it is private."""
+    """The access of the tenant's other principals; null: it is private."""
     title: str | None
     root: str | None
     hitl: str
@@ -210,7 +210,7 @@ class SessionShown(ResponseModel):
 
 
 class Share(RequestModel):
-    """What the other principals of the tenant may do in a session."""
+    """The access of the tenant's other principals to a session."""
 
     access: Literal["read", "write"] = Field(
         description="`read`: see all of it; `write`: also send messages, answer approvals, commit and roll back"

@@ -8,7 +8,7 @@ from libs.identity import Principal
 from libs.identity.roles import SESSIONS_READ, SESSIONS_WRITE
 
 Shared = Literal["read", "write"]
-"""What the others of the tenant may do in a session that its principal has shared."""
+"""The access of the tenant's others to a session that its principal has shared."""
 
 
 APART = ("roots", "tenants")

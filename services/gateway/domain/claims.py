@@ -1,4 +1,4 @@
-"""What the claims of an outside issuer's token mean here: tenant, principal, roles, scopes (docs/identity.md)."""
+"""The meaning of an outside issuer's claims: tenant, principal, roles, scopes (docs/identity.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ GRANTABLE = frozenset[str]().union(*BUNDLES.values())
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """Where the claims are. `tenant` is fixed, or None: the claim says it. `roles` renames; empty: names are ours."""
+    """The names of the claims. `tenant` is fixed, or None: the claim has it. `roles` maps foreign names to Suma's;
+    empty: they are the same.
+    """
 
     tenant: str | None
     tenant_claim: str

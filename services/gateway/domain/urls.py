@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 METADATA = "/.well-known/oauth-protected-resource"
-"""Where RFC 9728 puts a protected resource's metadata."""
+"""The path of a protected resource's metadata (RFC 9728)."""
 MCP = "/mcp"
 """The endpoint for MCP hosts, a protected resource of its own."""
 _HTTP = {"ws": "http", "wss": "https"}

@@ -68,7 +68,7 @@ class Channel:
         self._head: tuple[int, int] | None = None
         """The last event that was read here, and the page size."""
         self._latest: tuple[tuple[int, int, int], Page] | None = None
-        """What the channel read after the last wake-up, and for which place."""
+        """The channel's last read after a wake-up, and its position."""
         self._ahead: asyncio.Task[None] | None = None
 
     def wake(self) -> None:

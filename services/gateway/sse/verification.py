@@ -1,6 +1,6 @@
 """Verification of open streams: a stream ends within a second after its caller may no longer see it.
 
-That is: its key is revoked, expires or loses a scope, or another's session is no longer shared. Streams with the same
+Its key may be revoked, expire or lose a scope, or another's session may no longer be shared. Streams with the same
 credential share a verification, so a thousand tabs of one person cost one query a second.
 """
 

@@ -69,7 +69,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a call says, and to which question or in which session."""
+    """The content of a call, and the question or session that it concerns."""
 
     text: str
     files: Sequence[Given] = ()

@@ -68,7 +68,7 @@ class TurnStatus:
 
 
 class TurnClient:
-    """The turns of one caller. Each method raises the errors of the route that it stands for."""
+    """The turns of one caller. Each method raises the errors of its route."""
 
     def __init__(self, here: Gateway, who: Principal, connection: HTTPConnection) -> None:
         self._here, self._who, self._connection = here, who, connection
@@ -165,7 +165,7 @@ class TurnClient:
         return TurnStatus(turn, None if turn.ended_at else await self._question(turn))
 
     async def settled(self, started: Accepted, *, wait: float) -> TurnStatus:
-        """Return a turn once it ends or asks, or as it stands after `wait` seconds."""
+        """Return a turn once it ends or asks, or after `wait` seconds."""
 
         def settles(event: Numbered) -> bool:
             return event.turn_id == started.turn_id and (event.type == "turn.ended" or event.type in ASKED)

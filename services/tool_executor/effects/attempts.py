@@ -57,9 +57,8 @@ class Attempts:
     async def run(self, lease: Lease) -> Outcome:
         """Make the effect, or find out that it was made.
 
-        Raises:
-            DidNotHappen: and it will not. Unavailable: this attempt did nothing, or nobody knows.
-            EffectUnknown: an earlier attempt may have made it, and nobody can be asked.
+        Raises: DidNotHappen: and it will not. Unavailable: this attempt did nothing, or its result is not known.
+        EffectUnknown: an earlier attempt may have made it, and the tool cannot be asked.
         """
         effect, meant = effect_of(lease), await self._intent(lease)
         record = await self._ledger.record(lease)

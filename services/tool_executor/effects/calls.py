@@ -1,9 +1,9 @@
 """Calls of tools from outside: each effect happens once, by its class, whatever is killed or stopped (decision 0017).
 
 The intent is written with the call and its lease, each attempt is begun by a commit of its own, and the outcome is
-written with the end of the lease. What lies between is in doubt when a lease is taken again, and the class decides:
-run, probe, undo and run, or ask a person. A cancelled call whose effect can be settled is handed to a lease of its own
-(`settle`), so that a cancel is never the last that is heard of an effect.
+written with the end of the lease. An attempt between the two is in doubt when a lease is taken again, and the class
+decides: run, probe, undo and run, or ask a person. A cancelled call whose effect can be settled is handed to a lease of
+its own (`settle`), so that the result of an effect is reported even after a cancel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ledger of effects: each intent, the attempts that were begun on it, and what became of it.
+"""The ledger of effects: each intent, the attempts that were begun on it, and its outcome.
 
 An attempt is begun by a commit of its own, before it may touch the world: where a process dies afterwards, the next one
 finds an attempt that was begun and not ended, and knows what it does not know. The numbers are handed out by

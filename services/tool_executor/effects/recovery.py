@@ -1,4 +1,4 @@
-"""What a tool's class says is to be done about an effect, now that it is in doubt or is not (DESIGN §10)."""
+"""The next action on an effect, by its tool's class and whether it is in doubt (DESIGN §10)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Each call fetches the card and compares it with the approved one, then sends the message over the card's own address,
 which must be on the server that the settings name. The message's id is the intent's, so an agent that recognises
-repeated messages acts once. The agent is told nothing but the arguments.
+repeated messages acts once. The agent receives nothing but the arguments.
 """
 
 from __future__ import annotations

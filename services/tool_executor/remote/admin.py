@@ -36,7 +36,7 @@ class DescriptionChanged(Rejected):
 
 
 class CannotOffer(Rejected):
-    """The tool cannot be offered, whoever approves it."""
+    """The tool cannot be offered, even with an approval."""
 
     code = "TOOL_CANNOT_BE_OFFERED"
 
@@ -52,7 +52,7 @@ class Operator(BaseModel):
 
 class Approving(Operator):
     digest: str
-    """Of exactly the description that was looked at."""
+    """The digest of exactly the description that was shown."""
 
 
 class RemoteAdmin:

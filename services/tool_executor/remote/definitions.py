@@ -41,7 +41,7 @@ REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class Unusable(ValueError):
-    """The tool cannot be offered, whoever approves it."""
+    """The tool cannot be offered, even with an approval."""
 
 
 def pin(listed: Listed, server: RemoteServer) -> str:

@@ -149,7 +149,7 @@ def _failure(error: Exception, wire: Outbound, *, called: bool) -> SumaError:
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
-    """Return the errors within exception groups. Those of the connection come before those that follow from them."""
+    """Return the errors within exception groups. Errors of the connection precede the errors that follow from them."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from _leaves(inner)

@@ -30,7 +30,7 @@ from libs.guards.urls import check_addresses
 from services.tool_executor.remote.settings import RemoteServer, gives_credentials
 
 RESPONSE_BYTES_MOST = 4 << 20
-"""Of one HTTP response; a stream of events counts as one."""
+"""Maximum of one HTTP response; a stream of events counts as one."""
 CONNECTIONS_MOST = 4
 # Its error lines quote what servers said.
 logging.getLogger("mcp.client").setLevel(logging.CRITICAL)

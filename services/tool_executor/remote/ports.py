@@ -1,6 +1,6 @@
 """The port of a server that offers tools: it lists them and calls one. Each protocol has one adapter.
 
-What a server says is not trusted. A listing is data to judge (`definitions`), a result is data for the model.
+A server's text is not trusted. A listing is data to judge (`definitions`), a result is data for the model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people see of the skills, and their word on those of a folder's own: approved by hash, or revoked."""
+"""Views of the skills for people, and their decisions on a folder's own skills: approved by hash, or revoked."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Word(BaseModel):
 
 class Approval(Word):
     digest: str
-    """Of exactly the version that was looked at."""
+    """The digest of exactly the version that was shown."""
 
 
 class SkillAdmin:
@@ -58,7 +58,7 @@ class SkillAdmin:
     async def describe(self, tenant: str, name: str, root: str | None) -> dict[str, Any]:
         """Return the nearest skill of a name, with all its details. Raises NotFound.
 
-        What is shown and the digest beside it are of one reading: an approval is of what was seen.
+        The details and the digest are of one reading, so that an approval is of the version that was shown.
         """
         view, own = self._platform.skills, await self._own(tenant, root)
         row = next((row for row in _rows(view, own) if row["name"] == name), None)

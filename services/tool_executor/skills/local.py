@@ -1,9 +1,9 @@
 """Skills of a workspace's own: `.suma/skills` of a session's folder. They are off until a person approves them by hash.
 
-Whoever can put a file into a folder could otherwise tell a model what to do there: a downloaded archive, a cloned
-project. So each version is approved alone, for one tenant and one folder, and any changed byte makes it off again. What
-is approved goes before the user's and the bundled ones of its name (S2-24). Only instructions can be approved: tools
-are the same for every folder, and code needs a sandbox.
+A file of a downloaded archive or a cloned project could otherwise instruct a model. So each version is approved alone,
+for one tenant and one folder, and any changed byte makes it off again. An approved skill precedes the user's and the
+bundled ones of its name (S2-24). Only instructions can be approved: tools are the same for every folder, and code needs
+a sandbox.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FOLDER = Path(".suma", "skills")
 FOUND_MOST = 50
 """Skills of one folder that are looked at."""
 TOLD_MOST = 20
-"""Skills that planners are told of, and how much of each."""
+"""The number of skills that planners see, and the length of each description."""
 TOLD_CHARACTERS = 400
 
 NOT_APPROVED = "not approved: it is of this folder alone, and nobody has looked at it"
@@ -35,7 +35,7 @@ TAKEN = "a skill with tools has this name already"
 
 
 class CannotApprove(Rejected):
-    """This skill cannot be used from a folder, whoever approves it."""
+    """This skill cannot be used from a folder, even with an approval."""
 
     code = "SKILL_CANNOT_BE_APPROVED"
 

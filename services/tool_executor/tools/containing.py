@@ -1,9 +1,9 @@
-"""Which files say a text, and which lack it: what a listing chooses by what stands in them.
+"""The files that contain a text, and those that lack it: the choice of a listing by content.
 
 A text is found as whole words, whatever their case and accents, and across line ends. A place that denies it ("NOT paid
-yet", "paid: no", "to be paid") says the opposite: a file that has it in such places alone lacks it. Each such file
-is told with its line, whichever was asked for; a document that could not be looked into is in neither choice, and told
-with the reason.
+yet", "paid: no", "to be paid") says the opposite: a file that has it in such places alone lacks it. Each such file is
+reported with its line, for both choices; a document that could not be read is in neither choice, and reported with the
+reason.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ DENIED_AFTER = re.compile(
     r"\s*(?:[:=?]|\s[-–—])\s*(?:no|not|nope|never|open|pending)(?!\w)|\s+no\s*[.!]*\s*$|\s*[:=?]?\s*(?:_{2,}|\[\s*\])"
 )
 STATE = re.compile(r"\w*(?:ed|id|one|ent|\w\w\wt)")
-"""What something may become: "if paid" says nothing of the sort, while "if Hobbs calls" speaks of Hobbs."""
+"""Words of a condition: "if paid" does not say that it is paid, while "if Hobbs calls" names Hobbs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """What one text says of the wanted words: the line that has them, and whether every such line denies them."""
+    """The mention of the wanted words in one text: the line that has them, and whether every such line denies them."""
 
     line: str
     denied: bool = False
@@ -56,7 +56,7 @@ class Containing:
     most: int
     """Files that are looked into."""
     lines: dict[str, str] = field(default_factory=dict)
-    """Of the files that say it, the first line that does."""
+    """The first matching line of each file that matches."""
     denied: dict[str, str] = field(default_factory=dict)
     _known: dict[str, bool] = field(default_factory=dict)
 

@@ -1,8 +1,7 @@
 """Copying: files and folders of the staged view once more, in another folder, under another name or beside themselves.
 
-A copy is a creation: what is copied stays as it is, and no name that is there is ever overwritten. A folder is copied
-with all that it holds, a link as the same link. What is copied is counted first, so that too much is refused before
-anything is staged.
+A copy is a creation: the original stays as it is, and no existing name is ever overwritten. A folder is copied with all
+that it holds, a link as the same link. Files are counted first, so that too many are refused before anything is staged.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def copy_nodes(context: ToolContext, args: Args) -> ToolOutput:
 
 
 End = tuple[str, str, str]
-"""What is copied, the folder of the copy, and the name that it shall have there."""
+"""The original, the folder of the copy, and its name there."""
 
 
 def _ends(context: ToolContext, paths: Sequence[str], args: Args, *, several: bool) -> Iterator[End]:

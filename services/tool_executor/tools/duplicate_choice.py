@@ -1,7 +1,7 @@
-"""Of files with the same bytes, which one stays: the one that a person would keep.
+"""The choice among files with the same bytes: keep the one that a person would keep.
 
-A copy says so by its name ("report (1).pdf", "screen copy.png", "backup of x"), or by where it lies: downloads,
-backups, bins. Which names count as a copy's is told within the group, too: "song 2" is one beside "song".
+A copy is known by its name ("report (1).pdf", "screen copy.png", "backup of x"), or by its place: downloads, backups,
+bins. Some names count as a copy's within their group only: "song 2" is one beside "song".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MARKS = frozenset(("copy", "copies", "duplicate", "dup", "backup", "bak", "confl
 """Words of a name that say that it is a copy."""
 NUMBERED = re.compile(r"\(\d{1,3}\)$")
 ADDED = re.compile(r"[\s._-]*(?:\(?\d{1,2}\)?|new)$")
-"""What a name has at its end that is otherwise another one of the same group."""
+"""The end of a name that otherwise equals another one of the same group."""
 _ASIDE = "download downloads dl backup backups bak trash bin tmp temp temporary scratch cache old"
 ASIDE = frozenset(_ASIDE.split())
 """Folders that hold what was fetched, saved twice or given up."""

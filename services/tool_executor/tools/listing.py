@@ -1,8 +1,8 @@
 """Which of the files and folders that a tool sees it is about: one rule for every listing, like `selected` for names.
 
-A filter by size, time or emptiness means files, unless folders are asked for outright; a folder is as large as what
-it holds. A date is its first instant, in UTC: `modified_before` is without it, `modified_after` with it, so that the
-two cut time without a gap. What is only staged has no time yet and counts as changed now.
+A filter by size, time or emptiness means files, unless folders are asked for outright; a folder is as large as what it
+holds. A date is its first instant, in UTC: `modified_before` is without it, `modified_after` with it, so that the two
+cut time without a gap. A node that is only staged has no time yet and counts as changed now.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ PACKED = frozenset(
     )
     for ending in kinds.split()
 )
-"""What does not get smaller a second time."""
+"""Endings of files that are compressed already."""
 OLDEST, NEWEST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 """The years that a zip can tell."""
 LEVEL = 6
@@ -192,7 +192,7 @@ def _filled(context: ToolContext, members: Sequence[Member], archive: str, draft
 
 @dataclass
 class _Checked:
-    """Content that is read only while somebody waits for it."""
+    """Content that is read only while the call is wanted."""
 
     content: BinaryIO
     check: Callable[[], None]

@@ -60,8 +60,9 @@ class CannotParse(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a file says. `rows` counts all that was read, in `unit`s; `complete` is false where the file goes on, behind
-    its first `bytes` if these can be told."""
+    """The content of a file. `rows` counts all that was read, in `unit`s; `complete` is false where the file continues,
+    after its first `bytes` if their number is known.
+    """
 
     format: str
     fields: tuple[str, ...] = ()
@@ -301,7 +302,7 @@ def _xml(text: str) -> Parsed:
 
 @dataclass
 class _Elements:
-    """What stands in an XML document: each name and how often, the elements right below the top, the first words."""
+    """The content of an XML document: each name and how often, the elements right below the top, the first words."""
 
     names: dict[str, int] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)

@@ -1,8 +1,7 @@
 """The graph primitives (S4-14, S4-18 … S4-29): each takes a stage and args, and says what it showed or staged.
 
 They see and change the stage alone; files on disk are only read. One call is one operation of the stage, all of it or
-none. What a reference brought and is no longer there is left out and said so; a path that a person named and is not
-there is an error.
+none. A path from a reference that no longer exists is left out with a warning; one that a person named is an error.
 """
 
 from __future__ import annotations
@@ -202,7 +201,7 @@ def delete_node(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def _stays(context: ToolContext, group: Mapping[str, Any] | None) -> str | None:
-    """Of a group of duplicates, a file that stays; None for what is deleted for its own sake."""
+    """Return the file of a group of duplicates that stays; None without a group."""
     if group is None:
         return None
     staying = [str(path) for path in (group["keep"], *group["paths"]) if path not in group["remove"]]
@@ -213,7 +212,9 @@ def _stays(context: ToolContext, group: Mapping[str, Any] | None) -> str | None:
 
 
 def _refuse_what_was_made(context: ToolContext, paths: Sequence[str]) -> None:
-    """Who packs a folder and then deletes it does not mean the archive that came to lie in it."""
+    """Refuse to delete a new archive together with the folder that holds it: a person who packs a folder and then
+    deletes it wants to keep the archive.
+    """
     made = [] if not paths else [path for path in context.stage.made if not context.is_folder(path)]
     for folder in {*paths} - {*context.stage.made}:
         if lost := next((path for path in made if path.startswith(f"{folder}/")), None):

@@ -1,8 +1,8 @@
-"""Renaming many files by one rule: what each shall be called, and in which order that can be done (S4-59).
+"""Renaming many files by one rule: the new names, and a possible order of the renames (S4-59).
 
 The names are worked out first, all of them, and looked at together: two files never want one name, and none wants one
-that stays with another. Only then is anything staged, as one batch. Where names are passed on in a row or a ring, some
-step aside first.
+that stays with another. Only then is anything staged, as one batch. In a chain or a cycle of names, some files take a
+temporary name first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DIGITS = 3
 DATED = {"month": len("2024-05"), "year": len("2024")}
 ASIDE = ".suma-aside-{n}"
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-"""Where `myFile` is two words."""
+"""The boundary between the two words of `myFile`."""
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 CASES: Mapping[str, Callable[[str], str]] = {
@@ -48,9 +48,9 @@ WRITTEN = re.compile(
     rf"|(?:{_DAY}|[1-9])\.(?:{_MONTH}|[1-9])\.{_YEAR})"
     r"(?(open)[)\]]?)(?![^\W_])"
 )
-"""A date or a year that stands in a name by itself: in `2024-05-31 notes`, `notes 2.4.2024` and `notes (2024)`."""
+"""A date or a year that is a part of a name by itself: in `2024-05-31 notes`, `notes 2.4.2024` and `notes (2024)`."""
 APART = " _.-"
-"""What stands between a date and the rest of a name."""
+"""Separators between a date and the rest of a name."""
 
 
 class NameTaken(Rejected):
@@ -184,7 +184,7 @@ def _checked(name: str, path: str) -> str:
 
 
 def _refuse_clashes(context: ToolContext, wishes: Sequence[Wish]) -> None:
-    """Whatever the case: the folder may be read where case does not count."""
+    """Raise NameTaken if two names would clash. Case is folded: the folder may be read where it does not count."""
     leaving = {wish.path for wish in wishes}
     held = {
         (folder, node.name.casefold()): f"{node.path} is there already"

@@ -1,8 +1,8 @@
 """Sorting: each file into a folder that its category, or the year or month of its last change or in its name, names.
 
-Dates are of the UTC calendar. What has none, since it was made just now or its name says none or several, stays where
-it is, which is told. Folders are made as they are needed, those above them too, no name is ever overwritten, and to
-sort twice changes nothing.
+Dates are of the UTC calendar. A file without one, since it was made just now or its name has none or several, stays
+where it is, with a warning. Folders are made as they are needed, those above them too, no name is ever overwritten, and
+to sort twice changes nothing.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ TEXTS = frozenset(
 
 
 def summarize_texts(context: ToolContext, args: Args) -> ToolOutput:
-    """Of each file at most so many of its sentences. A folder among the listed is passed over."""
+    """Summarize each file in at most so many of its sentences. Skip folders among the paths."""
     nodes = [
         context.stage.get_metadata(path) for path in context.present(args["paths"], strict=len(args["paths"]) == 1)
     ]

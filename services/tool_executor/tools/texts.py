@@ -1,8 +1,8 @@
-"""Texts: what a search can read of each file, and which documents it has not looked into, and why.
+"""Texts: the readable content of each file, and the documents that were not read, with the reason.
 
 Files of a binary form hold no text, whatever their bytes look like. PDF, office files and e-books are read by a child
-process each (`libs.documents`), which takes time: so smaller ones come first, and one search reads so many of them,
-for so long. What was read once is remembered by its bytes.
+process each (`libs.documents`), which takes time: so smaller ones come first, and one search reads so many of them, for
+so long. Content that was read once is remembered by its bytes.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ TEMPORARY = ("~$", ".~lock.")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one search may read."""
+    """Bounds of one search."""
 
     text_bytes: int
-    """Of each file."""
+    """Maximum of each file."""
     document_bytes: int
-    """Of one document."""
+    """Maximum of one document."""
     documents: int
     documents_bytes: int
-    """Of all of them together."""
+    """Maximum of all of them together."""
     documents_seconds: float
 
 
 class Memory(Protocol):
-    """What documents said, or why nothing, by their bytes."""
+    """The texts of documents, or why there is none, by their bytes."""
 
     def find(self, digest: str) -> str | SkipReason | None: ...
     def keep(self, digest: str, said: str | SkipReason) -> None:
@@ -66,7 +66,7 @@ class Unremembered:
 
 @dataclass(slots=True)
 class Texts:
-    """Reads the texts of one search. `check` raises once nobody waits any more; `now` counts seconds."""
+    """Reads the texts of one search. `check` raises once the call is no longer wanted; `now` counts seconds."""
 
     stage: Stage
     bounds: Bounds
@@ -149,7 +149,9 @@ class Texts:
         return ""
 
     def _enough(self, node: Node) -> bool:
-        """Of bytes or of time, which counts from the first document on."""
+        """Count a document; return whether the bound of bytes is exceeded, or that of time, which begins with the first
+        one.
+        """
         if self._until is None:
             self._until = self.now() + self.bounds.documents_seconds
         self._bytes += node.size

@@ -35,12 +35,12 @@ class TooMuch(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one call may take: bytes, but for the counts and the ratio."""
+    """Limits of one call: bytes, but for the counts and the ratio."""
 
     read_bytes: int = 4 << 20
-    """Of one file that is looked into."""
+    """Maximum of one file that is read."""
     document_bytes: int = 32 << 20
-    """Of one PDF or office file."""
+    """Maximum of one PDF or office file."""
     texts: int = 100
     """Files of one summary."""
     looked_into: int = 5_000
@@ -59,7 +59,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """What a primitive showed (`data`, by the fields that its tool declares) and what it staged."""
+    """The result of a primitive (`data`, by the fields that its tool declares) and the operation that it staged."""
 
     data: dict[str, Any]
     summary: str
@@ -69,7 +69,7 @@ class ToolOutput:
 
 
 class FileTexts(Protocol):
-    """What files say (`texts.Texts`), declared here so that no module imports its own user."""
+    """The contents of files (`texts.Texts`), declared here so that no module imports its own user."""
 
     @property
     def unread(self) -> dict[str, SkipReason]:
@@ -87,12 +87,14 @@ class FileTexts(Protocol):
 
 
 def no_cancel() -> None:
-    """For whoever is never stopped."""
+    """Never stop the work."""
 
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What primitives work with. Long work calls `check` now and then, which raises once nobody waits any more."""
+    """The stage, limits and texts of a primitive's call. Long work calls `check` now and then, which raises once the
+    call is no longer wanted.
+    """
 
     stage: Stage
     categories: Categories
@@ -101,13 +103,13 @@ class ToolContext:
     limits: Limits = field(default_factory=Limits)
     check: Callable[[], None] = no_cancel
     texts: FileTexts | None = None
-    """What files say, with the memory of what was read before."""
+    """The contents of files, with the memory of those that were read before."""
     attachments: Mapping[str, BinaryIO] = field(default_factory=dict)
     """Drafts of attached files that the call takes, by name."""
     listed: frozenset[str] = frozenset()
     """Names of the args that a listing filled: their paths were chosen in bulk, and nobody named them."""
     missing: list[str] = field(default_factory=list)
-    """What was named and is no longer there, as warnings."""
+    """Warnings about named paths that no longer exist."""
     weight: list[int] = field(default_factory=list)
     """Bytes of staged contents, once they were counted."""
 
@@ -124,7 +126,7 @@ class ToolContext:
         return Batch.model_validate({"operations": operations, "reason": self.reason})
 
     def present(self, paths: Sequence[str], *, strict: bool) -> Iterator[str]:
-        """Those that are still there, each once and as the tree spells it; stale ones are noted (S4-36)."""
+        """Yield the paths that still exist, each once and as the tree spells it; stale ones are noted (S4-36)."""
         seen: set[int] = set()
         for path in paths:
             try:

@@ -49,7 +49,7 @@ INLINE_EACH, INLINE_ALL = 4 * 1024, 1 << 20
 """Content that travels with the operation; the operations of one archive are one row."""
 ANCHOR = "/archive"
 USABLE = 0o600
-"""Whoever unpacks a file may read it, whatever its mode was elsewhere."""
+"""The mode of an unpacked file: its owner may always read it."""
 
 Form = Literal["zip", "tar", "tar.gz", "tar.bz2"]
 
@@ -364,7 +364,7 @@ class _Zipped:
 
 @dataclass
 class _Frugal:
-    """A stream of which nobody reads a great piece at once: an archive's list of entries is of its own making."""
+    """A stream that refuses large reads: the sizes in an archive's list of entries are not trusted."""
 
     stream: BinaryIO
 
@@ -388,7 +388,7 @@ class _Frugal:
 
 @dataclass
 class _Counted:
-    """What comes out of a compressed tar, also what is only skipped."""
+    """The expanded bytes of a compressed tar, skipped ones included."""
 
     context: ToolContext
     stream: Any

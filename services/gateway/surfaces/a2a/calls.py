@@ -23,7 +23,7 @@ from services.gateway.surfaces.a2a.errors import counterpart
 from services.gateway.surfaces.turns import TurnClient
 
 REFUSED = "a2a_refused"
-"""Where a request's state holds the error that HTTP itself expresses."""
+"""The key of a request's state that holds the error that HTTP itself expresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Sent:
 
     turn_id: str
     accepted: Accepted | None = None
-    """Where a new task begins."""
+    """The accepted message that begins a new task; None: the task existed before."""
     text: str = ""
     asked_at: datetime | None = None
     """The time of the question that the message answers. The task shows it until a worker has read the answer."""

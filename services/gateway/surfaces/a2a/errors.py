@@ -1,4 +1,4 @@
-"""Our errors as the protocol's own. Those without a counterpart, such as limits, keep their HTTP status."""
+"""Suma's errors as the protocol's own. An error without a counterpart, such as a limit, keeps its HTTP status."""
 
 from __future__ import annotations
 

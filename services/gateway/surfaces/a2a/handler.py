@@ -95,7 +95,7 @@ class Tasks(RequestHandler):
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Update]:
-        """Stream an open task from where it stands, until it ends or asks again."""
+        """Stream an open task from its present state until it ends or asks again."""
         call = Call(self._here, context, params)
         with call.refusing():
             turn = await call.turns.turn(params.id)
@@ -116,7 +116,7 @@ class Tasks(RequestHandler):
 
     @override
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task:
-        """Cancel a task, and return it as it stands two seconds later at most."""
+        """Cancel a task, and return its state two seconds later at most."""
         call = Call(self._here, context, params)
         with call.refusing():
             try:
@@ -240,8 +240,7 @@ class Tasks(RequestHandler):
     async def _decided(self, call: Call, asked: ApprovalShown, message: MessageContent) -> bool:
         """Answer an approval; return whether a worker has taken the answer yet.
 
-        Raises:
-            InvalidParamsError: the answer did not fit, so the question stands.
+        Raises: InvalidParamsError: the answer did not fit, so the question stays open.
         """
         answer = answer_to(asked, message)
         for _ in range(OUTCOME_LOOKS):
@@ -253,7 +252,7 @@ class Tasks(RequestHandler):
         return False
 
     async def _settled(self, call: Call, sent: Sent) -> Facts:
-        """Wait until the task ends or asks, as long as the client waits too; return how it stands."""
+        """Wait until the task ends or asks, as long as the client waits too; return its state."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._here.settings.a2a_wait_seconds
         while True:

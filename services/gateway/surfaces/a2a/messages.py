@@ -1,4 +1,4 @@
-"""What a client's message asks of us: a new turn, the answer to a clarification, or to an approval."""
+"""Requests in a client's message: a new turn, the answer to a clarification, or to an approval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.gateway.api.models import Answer, ApprovalShown
 from services.gateway.surfaces.a2a.tasks import EXTENSION
 
 OPTIONS = frozenset(("root", "title", "hitl", "skill", "attachments"))
-"""What a message may say of its turn, in its metadata under our extension."""
+"""Options of a turn in a message's metadata, under Suma's extension."""
 IN_WORDS = re.compile(r"\s*(approve|deny)\s+([0-9a-f]{8,64})\s*", re.IGNORECASE)
 TEXT, JSON = ("", "text/plain", "text/markdown"), ("", "application/json")
 

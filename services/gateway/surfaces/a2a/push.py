@@ -52,7 +52,9 @@ log = logger("gateway")
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """How far a webhook has been told: events up to `after`, then so many failed attempts. `over`: this was all."""
+    """The progress of a webhook: it took the events up to `after`, then so many attempts failed. `over`: there are no
+    more.
+    """
 
     after: int
     failures: int = 0
@@ -168,7 +170,7 @@ class Webhooks:
         return headers
 
     async def _go_on(self, lease: Lease, done: Delivered) -> Changeset:
-        """Record how far the webhook was told, and go on later; give it up after too many failures."""
+        """Record the webhook's progress, and continue later; give it up after too many failures."""
         changes = Changeset(Cause.of_lease(lease))
         if done.over:
             return changes

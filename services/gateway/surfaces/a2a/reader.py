@@ -1,4 +1,4 @@
-"""Tasks as they stand, and their updates from there: a stream repeats nothing that its first task shows."""
+"""Present states of tasks, and their updates from there: a stream repeats nothing that its first task shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Update: TypeAlias = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """A task as it stands after event `seq` of its session."""
+    """A task after event `seq` of its session."""
 
     facts: Facts
     seq: int
@@ -47,7 +47,7 @@ class TaskReader:
         self._store = store
 
     async def now(self, call: Call, sent: Sent) -> Now:
-        """Return a task as it stands. Raises NotFound, also for one of others."""
+        """Return a task's present state. Raises NotFound, also for one of others."""
         status = await call.turns.status(sent.turn_id)
         found = await self._store.now(call.who.tenant, sent.turn_id)
         if found.turn.state.startswith("awaiting") and status.question is None:

@@ -69,7 +69,7 @@ class ExchangedMessage:
 
 @dataclass(frozen=True, slots=True)
 class PushConfig:
-    """Where a principal wants to be told of a task's updates. `base` is our address, as it knows it."""
+    """A principal's webhook for a task's updates. `base` is the gateway's address, as the principal knows it."""
 
     config_id: str
     turn_id: str
@@ -91,7 +91,7 @@ class TaskStore:
         self._database = database
 
     async def now(self, tenant: str, turn: str) -> Now:
-        """Return a turn that exists, as it stands."""
+        """Return an existing turn's present state."""
         async with self._database.read(GROUP, tenant) as connection:
             row = dict(await queries.task_now(connection, tenant=tenant, turn=turn))
         at, seq = row.pop("at"), row.pop("seq")

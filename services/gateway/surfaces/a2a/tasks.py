@@ -56,7 +56,7 @@ SHOWN_OF_STEP = ("ordinal", "tool", "description", "state", "summary", "error")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of one turn."""
+    """The known facts of one turn."""
 
     turn: TurnShown
     at: datetime

@@ -22,7 +22,7 @@ from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
 CONFIGS_MOST = 10
 """Webhooks of one principal for one task."""
 VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?|")
-"""What a header may hold (RFC 9110, 5.5)."""
+"""The permitted characters of a header (RFC 9110, 5.5)."""
 SCHEME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{0,100}")
 ID = re.compile(r"[\x21-\x7e]{0,200}")
 

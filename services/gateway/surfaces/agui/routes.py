@@ -1,6 +1,6 @@
-"""The route of AG-UI. It is all that is imported at start-up: the first request imports the rest, in a thread.
+"""The route of AG-UI. Nothing else is imported at start-up: the first request imports the rest, in a thread.
 
-Its contract is AG-UI's own specification, so it is no part of ours; docs/connect/ag-ui.md says what each event means.
+Its contract is AG-UI's own specification, so it is not part of Suma's; docs/connect/ag-ui.md explains each event.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A call of a tool: begin a turn or find it, follow it, ask what it asks, and return what came of it.
+"""A call of a tool: begin a turn or find it, follow it, pass its questions on, and return its result.
 
 A turn belongs to the platform and not to the call. In 2026-07-28 a closed response stream cancels a request, and so the
 turn that it began; before, only `notifications/cancelled` does.
@@ -63,10 +63,10 @@ class Stream(Protocol):
     key: str | None
     """The idempotency key of the request."""
     seen: int
-    """The last event of which the client was told on an earlier stream."""
+    """The last event that the client received on an earlier stream."""
 
     def at(self, seq: int) -> None:
-        """Note the number of the last event of which the client is told."""
+        """Note the number of the last event that was sent to the client."""
 
     async def ask(self, turn_id: str, question: Question) -> None:
         """Send a question to the client. The answer reaches the turn by itself."""
@@ -76,7 +76,7 @@ class Stream(Protocol):
 
 
 class RequestState(BaseModel):
-    """What a client returns with its answers. The SDK encrypts it, and binds it to the caller and the request."""
+    """State that a client returns with its answers. The SDK encrypts it, and binds it to the caller and the request."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -14,7 +14,7 @@ Schema = dict[str, Any]
 
 RUN, FOLLOW, CANCEL = "suma_run", "suma_follow", "suma_cancel"
 SESSION, ROOT = "session_id", "root"
-"""Where a primitive works: beside its own parameters."""
+"""Names of a primitive's session and folder, beside its own parameters."""
 ID: Schema = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"}
 PLACE: Mapping[str, Schema] = {
     SESSION: {**ID, "description": "A session to go on in; its folder stays the same"},

@@ -172,7 +172,7 @@ class CallStream(EventStore):
     def __init__(self, position: Position, key: str | None, *, elicits: bool) -> None:
         self._position, self.key, self.elicits = position, key, elicits
         self.seen = position.seq
-        """The last event of which the client was told on an earlier stream."""
+        """The last event that the client received on an earlier stream."""
         self._write: Callable[[SessionMessage], Awaitable[None]] | None = None
         self._end: Callable[[], Awaitable[None]] | None = None
         self._version = DEFAULT_NEGOTIATED_VERSION
@@ -192,7 +192,7 @@ class CallStream(EventStore):
         self._write, self._end, self._version = write, end, version
 
     def at(self, seq: int) -> None:
-        """Note the number of the last event of which the client is told."""
+        """Note the number of the last event that was sent to the client."""
         self._position = Position(self._position.request_id, seq, self._position.progress_token)
 
     async def ask(self, turn_id: str, question: Question) -> None:

@@ -59,7 +59,7 @@ class NoSuchResource(NotFound):
 
 
 class SessionContent(ResponseModel):
-    """What a session's resource holds."""
+    """The contents of a session's resource."""
 
     session: SessionShown
     turns: list[TurnShown]

@@ -1,4 +1,4 @@
-"""What a client carries for us between requests: the session id of a handshake, and the position in a stream."""
+"""State that a client carries between requests: the session id of a handshake, and the position in a stream."""
 
 from __future__ import annotations
 

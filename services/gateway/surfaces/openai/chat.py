@@ -158,7 +158,7 @@ class Completion:
 
     @property
     def about(self) -> Json:
-        """What OpenAI's API has no member for."""
+        """Fields that OpenAI's API has no member for."""
         return {"session_id": self.segment.session_id, "turn_id": self.segment.turn_id, "state": self.state}
 
     @property

@@ -1,4 +1,4 @@
-"""What a message of OpenAI's API says: its text, and its images and files."""
+"""Content of a message of OpenAI's API: its text, and its images and files."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
 
 
 async def retrieve(here: Gateway, who: Principal, request: Request, name: str) -> Response:
-    """Return a response as it stands; with `?stream=true`, its events from the start to its end.
+    """Return a response's present state; with `?stream=true`, its events from the start to its end.
 
     Raises:
         NoSuchResponse: there is none, or it is of others.
@@ -101,7 +101,7 @@ async def retrieve(here: Gateway, who: Principal, request: Request, name: str) -
 
 
 async def cancel(here: Gateway, who: Principal, request: Request, name: str) -> Response:
-    """Cancel a response's turn, and return the response as it then stands.
+    """Cancel a response's turn, and return the response's state after that.
 
     Raises:
         NoSuchResponse: there is none, or it is of others.
@@ -158,7 +158,7 @@ async def _found(turns: TurnClient, name: str) -> tuple[TurnShown, Segment]:
 
 
 async def _standing(turns: TurnClient, turn: TurnShown, segment: Segment) -> Json:
-    """Return a response as it stands."""
+    """Return a response's present state."""
     shown = Shown(segment)
     shown.output.recall(await segments.earlier(turns, segment))
     for event in await segments.so_far(turns, turn, segment):

@@ -1,6 +1,7 @@
-"""The routes of OpenAI's API. They are all that is imported at start-up: the first request imports the rest.
+"""The routes of OpenAI's API. Nothing else is imported at start-up: the first request imports the rest.
 
-Their contract is OpenAI's own API reference, so they are no part of ours; docs/connect/openai.md says what differs.
+Their contract is OpenAI's own API reference, so they are not part of Suma's; docs/connect/openai.md lists the
+differences.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ async def respond(request: Request, here: Here, who: Authenticated) -> Any:
 
 @router.get("/v1/responses/{response}")
 async def retrieve(request: Request, here: Here, who: Authenticated, response: str) -> Any:
-    """Return a response as it stands, or its events."""
+    """Return a response's present state, or its events."""
     return await (await _loaded("responses")).retrieve(here, who, request, response)
 
 
