@@ -61,7 +61,7 @@ BY_PHRASE: Mapping[str, str] = {
 """Replacements for sentences without a code, by a part of the sentence."""
 DETAILED = frozenset(("BAD_ARCHIVE", "UNSAFE_ARCHIVE", "TOO_MUCH"))
 """Codes whose own message says more than the sentence here."""
-ANY_RULE = "no rule allows this"
+ANY_RULE, LACKING = "no rule allows this", "; missing scope: "
 CODE = re.compile(r"^(?P<code>policy|[A-Z]{2,}(?:_[A-Z]+)*)(?::\s*(?P<detail>.*))?$", re.DOTALL)
 PATH = re.compile(
     r"^(?P<path>.+?) (?:does not exist|exists already|already exists|is (?:not? |a folder)|is there already)"
@@ -76,7 +76,9 @@ def plain(error: str) -> str:
     if known is None:
         return detail if detail and ("_" in begins or begins == Rejected.code) else error.strip()
     if known is POLICY:
-        return f"{known}: {detail}" if detail and detail != ANY_RULE else known
+        why, _, scope = detail.partition(LACKING)
+        told = f"{known}: {why}" if why and why != ANY_RULE else known
+        return f"{told}; your key lacks the scope {scope}" if scope else told
     if begins in DETAILED and detail:
         return detail
     if "{path}" not in known:

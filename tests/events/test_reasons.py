@@ -11,6 +11,7 @@ from libs.events import reasons
     ("error", "said"),
     [
         ("policy: no rule allows this", "the policy does not allow it"),
+        ("policy: no rule allows this; missing scope: b", "the policy does not allow it; your key lacks the scope b"),
         ("policy: not on Sundays", "the policy does not allow it: not on Sundays"),
         ("COMMITTEE_REJECTED: Step 1 touches x — path is outside the workspace.", "it is outside this folder"),
         ("NO_SUCH_PATH: a b/c.txt does not exist", "“a b/c.txt” does not exist"),

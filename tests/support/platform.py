@@ -187,7 +187,7 @@ class RunningPlatform:
             turn_id=turn,
             text=text,
             principal=WHO,
-            scopes=("*",),
+            scopes=fields.pop("scopes", ("*",)),
             root=str(root) if root else None,
             **fields,
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 from libs.events import ActionRecorded
 from libs.events.values import Args, EffectClass
+from libs.policy import scopes
 from libs.policy.ports import Decision
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
@@ -60,7 +61,8 @@ class TurnContext:
         Raises:
             Unavailable: no answer; never a yes.
         """
-        return await self.platform.policy.decide(
+        return await scopes.decide(
+            self.platform.policy,
             action,
             {
                 "tenant": uow.cause.tenant,

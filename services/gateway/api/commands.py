@@ -19,7 +19,7 @@ from libs.changes import Cause, Changeset
 from libs.errors import Conflict, Denied, Rejected, Unavailable
 from libs.events import ActionRecorded
 from libs.identity import Principal, ScopeMissing
-from libs.policy import Decision
+from libs.policy import Decision, scopes
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Commanded, StreamEvent
 from services.gateway.domain.bodies import digest
@@ -28,8 +28,6 @@ from services.gateway.sse.viewer import first
 from services.gateway.store import GROUP, Numbered, Session
 
 DECIDE_MOST = 5
-SCOPES = ("admin", "admin.roots", "admin.tenants", "chat", "files:read", "files:write", "memory")
-"""The scopes in the policy's settings."""
 COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "In progress"}}
 """The response of a command without an outcome in time."""
 
@@ -160,30 +158,10 @@ async def permitted(here: Gateway, cause: Cause, caller: Principal, action: str,
     record = _record(decision, caller, cause)
     if not decision.allowed:
         await here.platform.writer.apply(Changeset(replace(cause, id=ids.new())).emit(record))
-        scopes = await _missing_scopes(here, action, about)
-        missing = f"; missing scope: {', '.join(scopes)}" if scopes else ""
-        raise PolicyDenied(f"{action}: {decision.reason or 'policy does not allow this'}{missing}", scopes=scopes)
+        lacking = await scopes.missing(here.platform.policy, action, about)
+        missing = f"; {scopes.MISSING}{', '.join(lacking)}" if lacking else ""
+        raise PolicyDenied(f"{action}: {decision.reason or 'policy does not allow this'}{missing}", scopes=lacking)
     return record
-
-
-async def _missing_scopes(here: Gateway, action: str, about: Mapping[str, Any]) -> Sequence[str]:
-    """Return the scopes that policy requires and the caller lacks; none if the denial has another reason.
-
-    Only policy knows the required scopes. Ask it with all of them, then with one after the other left out.
-    """
-
-    async def allowed(scopes: set[str]) -> bool:
-        with_them = {**about, "principal": {**about["principal"], "scopes": sorted(scopes)}}
-        return (await here.platform.policy.decide(action, with_them)).allowed
-
-    held = set(about["principal"]["scopes"])
-    needed = held | set(SCOPES)
-    if not await allowed(needed):
-        return ()
-    for scope in SCOPES:
-        if scope not in held and await allowed(needed - {scope}):
-            needed.discard(scope)
-    return sorted(needed - held)
 
 
 async def refuse_without(here: Gateway, caller: Principal, scope: str, action: str, session: str | None) -> None:

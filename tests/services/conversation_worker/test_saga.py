@@ -50,6 +50,16 @@ async def test_a_step_shows_policys_verdict_and_rule(home: Dsns, tmp_path: Path)
         assert shown[2][1] == asked.rule
 
 
+async def test_a_change_without_its_scope_names_the_scope(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path) as at:
+        folder = at.folder("a.txt")
+        turn = await at.say("delete a.txt", session="s", root=folder, scopes=("chat", "files:read"))
+        await at.ended(turn, session="s")
+        answer = (await at.until(MessageCompleted, session="s")).text
+        assert "the policy does not allow it; your key lacks the scope files:write" in answer
+        assert (folder / "a.txt").exists()
+
+
 @pytest.mark.requirement("S3-09")
 async def test_an_answer_follows_the_last_step(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST))) as at:

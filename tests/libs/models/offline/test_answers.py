@@ -121,6 +121,11 @@ COUNTS = [{"path": "a.csv", "rows": 2, "unit": "row"}, {"path": "b.csv", "rows":
         ),
         ("summarize.summarize", GIST, "a.txt (12 words):\n- It rains.\n- We stay.\nNo text to summarize in b."),
         (
+            "summarize.summarize",
+            {"summaries": [], "without_text": ["b.pdf"], "unread": {"b.pdf": "is damaged"}},
+            "No text to summarize in b.pdf (is damaged).",
+        ),
+        (
             "search-files.search",
             MATCHES,
             "Found in 1 file:\n- a.txt: the tax return\nAlso in other files: “b.txt”, and 6 more."
