@@ -61,6 +61,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(made.getbasetemp(), ignore_errors=True)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have counted, such as the scenarios of a conformance suite."""
+    for report in (each for kind in ("passed", "failed") for each in terminalreporter.stats.get(kind, ())):
+        if report.when == "call":
+            for name, counted in report.user_properties:
+                terminalreporter.write_line(f"{name}: {counted}")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_dearness)
 

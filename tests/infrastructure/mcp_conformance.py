@@ -6,7 +6,9 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +23,31 @@ FOLDER = re.compile(r"(?:server-)?(?P<scenario>.*)-\d{4}-\d\d-\d\dT[^T]*")
 """The name of a scenario's results."""
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A run of a suite: its own verdict on the scenarios that count, and each scenario's checks."""
+
+    passed: bool
+    scenarios: Mapping[str, Sequence[Mapping[str, str]]]
+
+    @property
+    def failing(self) -> Mapping[str, Set[str]]:
+        """The scenarios with a failed check, or with none that was made, and the names of these checks."""
+        found = {}
+        for name, checks in self.scenarios.items():
+            failed = {check["id"] for check in checks if check["status"] == "FAILURE"}
+            if failed or all(check["status"] == "SKIPPED" for check in checks):
+                found[name] = failed
+        return found
+
+    @property
+    def counts(self) -> str:
+        """The counts in words."""
+        made = Counter(check["status"] for _, checks in self.scenarios.items() for check in checks)
+        passed = len(self.scenarios) - len(self.failing)
+        return f"{passed} of {len(self.scenarios)} scenarios, {made['SUCCESS']} checks passed, {made['FAILURE']} failed"
+
+
 @cache
 def package(version: str) -> Path:
     """Return the folder in which Node finds a suite. Raises Unprovided."""
@@ -32,11 +59,11 @@ def packages() -> Path:
     return [package(version) for version in VERSIONS][-1]
 
 
-def judged(version: str, url: str, *options: str) -> Mapping[str, Sequence[Mapping[str, str]]]:
-    """Return the checks of each scenario that a run against a server made."""
+def judged(version: str, url: str, *options: str) -> Judged:
+    """Return what a run against a server found."""
     program = package(version) / "node_modules" / PACKAGE / "dist/index.js"
     with tempfile.TemporaryDirectory(prefix="mcp-conformance-") as folder:
         command = [str(node() / "bin/node"), str(program), "server", "--url", url, "-o", folder, *options]
-        subprocess.run(command, capture_output=True, timeout=RUN_SECONDS, env={"HOME": folder}, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=RUN_SECONDS, env={"HOME": folder}, check=False)
         found = {path.parent.name: json.loads(path.read_text()) for path in Path(folder).rglob("checks.json")}
-    return {FOLDER.sub(r"\g<scenario>", name): checks for name, checks in found.items()}
+    return Judged(done.returncode == 0, {FOLDER.sub(r"\g<scenario>", name): checks for name, checks in found.items()})

@@ -7,7 +7,7 @@ one layer before the gateway adds a key.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from typing import Any
 
@@ -25,7 +25,9 @@ from services import http_server
 from services.gateway.surfaces.mcp.endpoint import trimmed
 from tests import infrastructure
 from tests.infrastructure import mcp_conformance
+from tests.infrastructure.mcp_conformance import Judged
 from tests.services.gateway.running import running_gateway
+from tests.services.gateway.surfaces.mcp import scenarios
 from tests.services.gateway.surfaces.mcp.everything import everything
 from tests.support import platform
 
@@ -37,30 +39,8 @@ RUNS: Mapping[str, tuple[str, Sequence[str]]] = {
     "preview 2025-11-25": (PREVIEW, ("--requirements", "2025-11-25")),
     "preview 2026-07-28": (PREVIEW, ("--requirements", "2026-07-28")),
 }
-LISTS = ("tools-list", "resources-list", "prompts-list", "server-sse-multiple-streams", "dns-rebinding-protection")
-HANDSHAKE = ("server-initialize", "ping", *LISTS)
-ANY_SERVER: Mapping[str, Sequence[str]] = {
-    "release": HANDSHAKE,
-    "preview 2025-11-25": (*HANDSHAKE, "server-session-lifecycle", "server-sse-polling"),
-    "preview 2026-07-28": (
-        *LISTS,
-        *("sep-2164-resource-not-found", "caching", "http-header-validation"),
-        "input-required-result-unsupported-methods",
-    ),
-}
-"""The scenarios that need no tool, prompt or resource of a certain name: the real endpoint passes them."""
-SKILLS = ("sep-2640-skills-enumeration", "sep-2640-skills-manifest")
 FORCED = ("--spec-version", "2026-07-28", "--force")
 """An extension is on no revision's list, but needs one for its wire."""
-LEFT_OUT: Mapping[str, str] = dict.fromkeys(
-    (
-        *("tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields", "tasks-request-state-removal"),
-        *("tasks-mrtr-input", "tasks-request-headers", "tasks-dispatch-and-envelope", "tasks-status-notifications"),
-        *("tasks-required-task-error", "tasks-mrtr-composition"),
-    ),
-    "the tasks extension (SEP-2663) is optional, and the server does not declare it",
-)
-"""Scenarios that do not count, each with the specification's reason."""
 FIXTURES = "/mcp/conformance"
 
 
@@ -124,32 +104,41 @@ class _Mounted:
         await self._manager.handle_request(trimmed(scope), receive, send)
 
 
-async def failures(url: str, run: str, *options: str) -> dict[str, list[str]]:
-    """Return the scenarios of a run with their failed checks."""
+Note = Callable[[str, object], None]
+
+
+async def judged(url: str, run: str, *options: str) -> Judged:
     version, chosen = RUNS[run]
-    found = await asyncio.to_thread(mcp_conformance.judged, version, url, *(options or chosen))
-    assert found, "the suite ran nothing"
-    return {
-        name: [f"{check['id']}: {check.get('errorMessage', '')}" for check in checks if check["status"] == "FAILURE"]
-        for name, checks in found.items()
-    }
+    return await asyncio.to_thread(mcp_conformance.judged, version, url, *(options or chosen))
 
 
 @pytest.mark.parametrize("run", RUNS)
-async def test_endpoint_passes_what_fits_any_server(url: str, run: str) -> None:
-    found = await failures(f"{url}/mcp", run)
-    assert {name: found.get(name, ["did not run"]) for name in ANY_SERVER[run]} == {
-        name: [] for name in ANY_SERVER[run]
-    }
+async def test_endpoint_passes_what_fits_any_server(url: str, run: str, record_property: Note) -> None:
+    found = await judged(f"{url}/mcp", run)
+    assert found.scenarios.keys() == scenarios.RUNS[run]
+    record_property(f"MCP conformance, {run}, /mcp", found.counts)
+    assert found.failing.keys() == scenarios.RUNS[run] & scenarios.LEFT_OUT.keys(), found.failing
+    assert found.failing.get(scenarios.STATELESS, scenarios.DIAGNOSTIC) == scenarios.DIAGNOSTIC
 
 
 @pytest.mark.parametrize("run", RUNS)
-async def test_fixtures_pass_every_scenario(url: str, run: str) -> None:
-    found = await failures(f"{url}{FIXTURES}", run)
-    assert {name: failed for name, failed in found.items() if failed and name not in LEFT_OUT} == {}
+async def test_fixtures_pass_every_scenario(url: str, run: str, record_property: Note) -> None:
+    found = await judged(f"{url}{FIXTURES}", run)
+    assert found.scenarios.keys() == scenarios.RUNS[run]
+    record_property(f"MCP conformance, {run}, fixtures", found.counts)
+    assert found.failing.keys() == scenarios.RUNS[run] & scenarios.NO_TASKS.keys(), found.failing
+    assert found.passed, "a scenario that counts has failed"
 
 
-@pytest.mark.parametrize("scenario", SKILLS)
-async def test_endpoint_passes_the_skills_extension(url: str, scenario: str) -> None:
-    found = await failures(f"{url}/mcp", "preview 2026-07-28", "--scenario", scenario, *FORCED)
-    assert list(found.values()) == [[]]
+@pytest.mark.parametrize("scenario", sorted(scenarios.SKILLS))
+async def test_endpoint_passes_the_skills_extension(url: str, scenario: str, record_property: Note) -> None:
+    found = await judged(f"{url}/mcp", "preview 2026-07-28", "--scenario", scenario, *FORCED)
+    assert (list(found.scenarios), found.failing, found.passed) == ([scenario], {}, True)
+    record_property(f"MCP conformance, {scenario}, /mcp", found.counts)
+
+
+async def test_endpoint_declares_no_directories_of_skills(url: str) -> None:
+    found = await judged(f"{url}/mcp", "preview 2026-07-28", "--scenario", scenarios.DIRECTORY, *FORCED)
+    checks = {check["id"]: check["status"] for check in found.scenarios[scenarios.DIRECTORY]}
+    skipped = {name for name, status in checks.items() if status == "SKIPPED"}
+    assert checks.keys() - skipped == {"wire-schema-valid"}
