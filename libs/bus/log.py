@@ -10,7 +10,7 @@ import asyncpg
 import orjson
 
 from libs.bus.ports import Record
-from libs.database import Database, Schema, answering
+from libs.database import BUS, Database, Schema
 from libs.events.topics import Topic
 
 SCHEMA = Schema("bus", Path(__file__).parent / "migrations", owner="suma_bus")
@@ -42,9 +42,8 @@ def recorded(row: asyncpg.Record, part: int, position: int) -> Record:
 
 async def kept(database: Database, topics: Iterable[Topic]) -> list[Kept]:
     """Return what the log holds, topic by topic. Raises Unavailable."""
-    pool = await database.bus()
-    async with answering():
-        rows = await pool.fetch("select * from bus.kept($1) order by topic", [topic.name for topic in topics])
+    async with database.connection(BUS) as connection:
+        rows = await connection.fetch("select * from bus.kept($1) order by topic", [topic.name for topic in topics])
     return [Kept(**row) for row in rows]
 
 
@@ -53,8 +52,7 @@ async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[s
     parts = {topic.name: topic.partitions for topic in topics}
     heads = [(topic.name, part) for topic in topics for part in range(topic.partitions)]
     shares = [(group, name, part) for group, names in groups.items() for name in names for part in range(parts[name])]
-    pool = await database.bus()
-    async with answering(), pool.acquire() as connection, connection.transaction():
+    async with database.connection(BUS) as connection, connection.transaction():
         await connection.execute(
             "insert into bus.heads (topic, part) select * from unnest($1::text[], $2::int[]) on conflict do nothing",
             [topic for topic, _ in heads],

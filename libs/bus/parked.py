@@ -10,7 +10,7 @@ import orjson
 
 from libs.bus.log import recorded
 from libs.bus.ports import Record
-from libs.database import Database, answering
+from libs.database import BUS, Database
 
 BACKLOG = """
     select grp, topic, count(*), extract(epoch from bus.now() - min(since))::float8
@@ -73,41 +73,35 @@ class ParkedEvents:
 
     async def retries(self, group: str, *, most: int) -> Sequence[Due]:
         """Claim due events. Their next retry is set at once, so a crash only delays them."""
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch("select * from bus.retries($1, $2)", group, most)
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch("select * from bus.retries($1, $2)", group, most)
         return [Due(recorded(row, part=-1, position=-1), row["seq"], row["attempts"], row["age"]) for row in rows]
 
     async def attempt(self, group: str, event_id: str, *, alone: bool) -> int | None:
         """Record that an event's first handling begins: how often it began before without an end; None if it was
         handled. Only an attempt made alone counts again."""
-        pool = await self._database.bus()
-        async with answering():
-            times: int | None = await pool.fetchval("select bus.attempt($1, $2, $3)", group, event_id, alone)
+        async with self._database.connection(BUS) as connection:
+            times: int | None = await connection.fetchval("select bus.attempt($1, $2, $3)", group, event_id, alone)
         return times
 
     async def postpone(self, group: str, seq: int, *, delay: float, error: str) -> None:
         """Record another failure and set the next retry."""
-        pool = await self._database.bus()
-        async with answering():
-            await pool.execute("select bus.postpone($1, $2, $3, $4)", group, seq, delay, error[:2000])
+        async with self._database.connection(BUS) as connection:
+            await connection.execute("select bus.postpone($1, $2, $3, $4)", group, seq, delay, error[:2000])
 
     async def waiting(self, tenant: str, code: str, *, event_id: str | None = None, most: int) -> Sequence[Waiting]:
         """Return a tenant's events parked by an error with this code, oldest first; or one of them by id."""
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch("select * from bus.waiting($1, $2, $3, $4)", tenant, code, event_id, most)
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch("select * from bus.waiting($1, $2, $3, $4)", tenant, code, event_id, most)
         return [Waiting(**{**row, "headers": orjson.loads(row["headers"])}) for row in rows]
 
     async def backlog(self, groups: Sequence[str]) -> Sequence[Backlog]:
         """Return the parked events by group and topic; topics without any are left out."""
-        pool = await self._database.bus()
-        async with answering():
-            return [Backlog(*row) for row in await pool.fetch(BACKLOG, list(groups))]
+        async with self._database.connection(BUS) as connection:
+            return [Backlog(*row) for row in await connection.fetch(BACKLOG, list(groups))]
 
     async def counts(self, tenant: str) -> Sequence[ParkedCount]:
         """Return how many of a tenant's events are parked or dead."""
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch("select * from bus.standing($1)", tenant)
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch("select * from bus.standing($1)", tenant)
         return [ParkedCount(*row) for row in rows]

@@ -10,7 +10,7 @@ import asyncpg
 
 from libs.bus.log import recorded
 from libs.bus.ports import OWNED_SECONDS, Partition, Record
-from libs.database import Database, answering
+from libs.database import BUS, HINTS, Database, answering
 
 CHANNEL = "suma_bus"
 SCAN_SECONDS = 1.0
@@ -33,9 +33,10 @@ class PostgresBus:
         """The fencing token of each of our partitions; every change of owner increases it."""
 
     async def assignments(self, groups: Mapping[str, Collection[str]]) -> Mapping[str, Mapping[Partition, int]]:
-        pool = await self._database.hints()
-        async with answering():
-            rows = await pool.fetch("select * from bus.own($1, $2, $3)", list(groups), self._member, OWNED_SECONDS)
+        async with self._database.connection(HINTS) as connection:
+            rows = await connection.fetch(
+                "select * from bus.own($1, $2, $3)", list(groups), self._member, OWNED_SECONDS
+            )
         known, self._tokens = self._tokens, {}
         owned: dict[str, dict[Partition, int]] = {group: {} for group in groups}
         for row in rows:
@@ -65,14 +66,12 @@ class PostgresBus:
     async def advance(self, done: Mapping[str, Mapping[Partition, int]]) -> None:
         rows = [(group, p.topic, p.part, position) for group, marks in done.items() for p, position in marks.items()]
         if rows:
-            pool = await self._database.hints()
-            async with answering():
-                await pool.execute("select bus.advance($1, $2, $3, $4)", *map(list, zip(*rows, strict=True)))
+            async with self._database.connection(HINTS) as connection:
+                await connection.execute("select bus.advance($1, $2, $3, $4)", *map(list, zip(*rows, strict=True)))
 
     async def wake(self, topics: Sequence[str]) -> None:
-        pool = await self._database.hints()
-        async with answering():
-            await pool.execute("select pg_notify($1, $2)", CHANNEL, ",".join(sorted(set(topics))))
+        async with self._database.connection(HINTS) as connection:
+            await connection.execute("select pg_notify($1, $2)", CHANNEL, ",".join(sorted(set(topics))))
 
     async def waiting(self) -> None:
         await self._listen()
@@ -85,21 +84,18 @@ class PostgresBus:
         ear, self._ear = self._ear, None
         if ear is not None:
             ear.terminate()
-        pool = await self._database.bus()
-        async with answering():
-            await pool.execute("select bus.leave($1, $2)", list(groups), self._member)
+        async with self._database.connection(BUS) as connection:
+            await connection.execute("select bus.leave($1, $2)", list(groups), self._member)
 
     async def lag(self, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch("select * from bus.lag($1)", list(groups))
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch("select * from bus.lag($1)", list(groups))
         return {(row["grp"], row["topic"]): row["lag"] for row in rows}
 
     async def _read(self, after: Mapping[Partition, int], limit: int) -> list[Record]:
         topics, parts = [p.topic for p in after], [p.part for p in after]
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch(
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch(
                 "select * from bus.read($1, $2, $3, $4)", topics, parts, list(after.values()), limit
             )
         return [recorded(row, row["part"], row["position"]) for row in rows]

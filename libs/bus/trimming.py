@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from libs.database import Database, answering
+from libs.database import BUS, Database
 from libs.events.topics import TOPICS, Topic
 
 LOCK = 0x5452494D
@@ -58,8 +58,7 @@ class Trimming:
         Raises:
             Unavailable: Postgres does not answer, or is too busy for this.
         """
-        pool = await self._database.bus()
-        async with answering(), pool.acquire() as connection, connection.transaction():
+        async with self._database.connection(BUS) as connection, connection.transaction():
             await connection.execute(BRIEFLY)
             if not await connection.fetchval("select pg_try_advisory_xact_lock($1)", LOCK):
                 return Trimmed()

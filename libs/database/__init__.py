@@ -6,6 +6,8 @@ and none bypasses row-level security.
 
 from libs.database.migrations import Schema, migrate
 from libs.database.pools import (
+    BUS,
+    HINTS,
     SILENCE,
     BadDatabase,
     Connection,
@@ -20,6 +22,8 @@ from libs.database.pools import (
 )
 
 __all__ = [
+    "BUS",
+    "HINTS",
     "SILENCE",
     "BadDatabase",
     "Connection",

@@ -21,6 +21,13 @@ Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 
 CONNECT_SECONDS = 10.0
 STATEMENT_SECONDS = 30.0
+BUS = "bus"
+"""The pool of the bus's role, which reads the log and claims leases."""
+HINTS = "hints"
+"""A pool of the bus's role whose commits do not wait for the disk: offsets, ownership, heartbeats.
+
+A lost commit only costs a repeat. Claims are never made here: a lost claim would issue its token twice.
+"""
 CANCEL_SECONDS = 0.5
 """Seconds for the server to cancel an abandoned statement."""
 ALIVE_SECONDS = 2.0
@@ -118,6 +125,11 @@ async def _connected(dsn: str, seconds: float) -> asyncpg.Connection[asyncpg.Rec
     return connection
 
 
+async def _once(dsn: str) -> None:
+    """Open a connection and close it."""
+    await (await connected(dsn)).close()
+
+
 async def reach(dsns: Dsns) -> str:
     """Check that Postgres accepts each of our roles and has the extensions that only a superuser can create. Return its
     version.
@@ -125,7 +137,7 @@ async def reach(dsns: Dsns) -> str:
     Raises what `connected` raises.
     """
     for dsn in (dsns.app, dsns.bus):
-        await (await connected(dsn)).close()
+        await _once(dsn)
     connection = await connected(dsns.owner)
     try:
         async with answering():
@@ -231,22 +243,16 @@ class Database:
         self._opening = asyncio.Lock()
 
     async def pool(self, name: str) -> _Pool:
-        """Return the service's bounded pool, opened at its first use."""
-        return self._pools.get(name) or await self._open(name, self.dsns.app, most=self._sizes.service, durable=True)
+        """Return the bounded pool of a service, `BUS` or `HINTS`, opened at its first use."""
+        return self._pools.get(name) or await self._open(name)
 
     async def bus(self) -> Pool:
-        """Return the pool of the bus's role, which reads the log and claims leases."""
-        return self._pools.get("bus") or await self._open("bus", self.dsns.bus, most=self._sizes.bus, durable=True)
+        """Return the pool `BUS`."""
+        return await self.pool(BUS)
 
-    async def hints(self) -> Pool:
-        """Return a pool of the bus's role whose commits do not wait for the disk: offsets, ownership, heartbeats.
-
-        A lost commit only costs a repeat. Claims are never made here: a lost claim would issue its token twice.
-        """
-        most = self._sizes.hints
-        return self._pools.get("hints") or await self._open("hints", self.dsns.bus, most=most, durable=False)
-
-    async def _open(self, name: str, dsn: str, *, most: int, durable: bool) -> _Pool:
+    async def _open(self, name: str) -> _Pool:
+        dsn = self.dsns.bus if name in (BUS, HINTS) else self.dsns.app
+        most = {BUS: self._sizes.bus, HINTS: self._sizes.hints}.get(name, self._sizes.service)
         async with self._opening:
             if name not in self._pools:
                 self._pools[name] = await _Pool(
@@ -262,7 +268,7 @@ class Database:
                     command_timeout=STATEMENT_SECONDS,
                     init=arrays.tell,
                     reset=_keep,
-                    server_settings={} if durable else {"synchronous_commit": "off"},
+                    server_settings={"synchronous_commit": "off"} if name == HINTS else {},
                 )
             return self._pools[name]
 
@@ -281,14 +287,14 @@ class Database:
                 raise
 
     @asynccontextmanager
-    async def connection(self, service: str) -> AsyncIterator[Connection]:
-        """Yield a connection of the service's pool.
+    async def connection(self, name: str) -> AsyncIterator[Connection]:
+        """Yield a connection of a service's pool, or of `BUS` or `HINTS`.
 
         Raises:
             DatabaseCrowded: Postgres answers, but all connections of the pool stayed in use.
             DatabaseDown: Postgres does not answer, or the connection broke.
         """
-        pool = await self.pool(service)
+        pool = await self.pool(name)
         async with answering():
             connection = await self._acquired(pool)
             try:
@@ -308,18 +314,20 @@ class Database:
             raise
 
     async def _answers(self) -> bool:
+        hints = await self.pool(HINTS)
+        # A pool that is crowded itself would not answer in time.
+        crowded = hints.get_size() == hints.get_max_size() and not hints.get_idle_size()
         try:
             async with asyncio.timeout(ALIVE_SECONDS):
-                await self.alive()
+                await (_once(self.dsns.bus) if crowded else self.alive())
         except (DatabaseDown, TimeoutError):
             return False
         return True
 
     async def alive(self) -> None:
         """Return when Postgres has answered. Raises DatabaseDown."""
-        pool = await self.hints()
-        async with answering():
-            await pool.fetchval("select 1")
+        async with self.connection(HINTS) as connection:
+            await connection.fetchval("select 1")
 
     async def pinned(self, dsn: str | None = None) -> asyncpg.Connection[asyncpg.Record]:
         """Open a dedicated connection, as suma_app by default.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
-from libs.database import Database, answering
+from libs.database import BUS, HINTS, Database
 from libs.leases.ports import TTL_SECONDS, Lease, LeaseCount
 
 
@@ -16,15 +16,13 @@ class PostgresLeases:
         self._member = member
 
     async def pending(self, groups: Sequence[str]) -> Sequence[tuple[str, str]]:
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch("select * from bus.pending($1)", list(groups))
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch("select * from bus.pending($1)", list(groups))
         return [(row["grp"], row["kind"]) for row in rows]
 
     async def claim_due(self, group: str, kind: str, *, room: int, per_tenant: int) -> Sequence[Lease]:
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch(
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch(
                 "select * from bus.due($1, $2, $3, $4, $5, $6)",
                 group,
                 self._member,
@@ -50,42 +48,35 @@ class PostgresLeases:
         ]
 
     async def backlog(self, *, most: int) -> int:
-        pool = await self._database.hints()
-        async with answering():
-            return int(await pool.fetchval("select bus.backlog($1)", most))
+        async with self._database.connection(HINTS) as connection:
+            return int(await connection.fetchval("select bus.backlog($1)", most))
 
     async def counts(self, tenant: str) -> Sequence[LeaseCount]:
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch("select * from bus.leased($1)", tenant)
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch("select * from bus.leased($1)", tenant)
         return [LeaseCount(*row) for row in rows]
 
     async def renew(self, leases: Sequence[Lease]) -> Mapping[str, bool]:
-        pool = await self._database.hints()
-        async with answering():
-            rows = await pool.fetch("select * from bus.beat($1, $2, $3)", *_ids_and_tokens(leases), TTL_SECONDS)
+        async with self._database.connection(HINTS) as connection:
+            rows = await connection.fetch("select * from bus.beat($1, $2, $3)", *_ids_and_tokens(leases), TTL_SECONDS)
         return {row["id"]: row["cancelled"] for row in rows}
 
     async def cancelled_or_lost(self, leases: Sequence[Lease]) -> Mapping[str, bool]:
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch("select * from bus.marked($1, $2)", *_ids_and_tokens(leases))
+        async with self._database.connection(BUS) as connection:
+            rows = await connection.fetch("select * from bus.marked($1, $2)", *_ids_and_tokens(leases))
         return {row["id"]: row["lost"] for row in rows}
 
     async def release(self, leases: Sequence[Lease], *, delay: float) -> None:
-        pool = await self._database.bus()
-        async with answering():
-            await pool.execute("select bus.release($1, $2, $3)", *_ids_and_tokens(leases), delay)
+        async with self._database.connection(BUS) as connection:
+            await connection.execute("select bus.release($1, $2, $3)", *_ids_and_tokens(leases), delay)
 
     async def free(self, owners: Sequence[str]) -> int:
-        pool = await self._database.bus()
-        async with answering():
-            return int(await pool.fetchval("select bus.free($1)", list(owners)))
+        async with self._database.connection(BUS) as connection:
+            return int(await connection.fetchval("select bus.free($1)", list(owners)))
 
     async def leave(self) -> None:
-        pool = await self._database.bus()
-        async with answering():
-            await pool.execute("select bus.give_back($1)", self._member)
+        async with self._database.connection(BUS) as connection:
+            await connection.execute("select bus.give_back($1)", self._member)
 
 
 def _ids_and_tokens(leases: Sequence[Lease]) -> tuple[list[str], list[int]]:

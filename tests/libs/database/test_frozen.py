@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from libs.database import Database, DatabaseCrowded, DatabaseDown, Dsns, Sizes
+from libs.database import BUS, HINTS, Database, DatabaseCrowded, DatabaseDown, Dsns, Sizes
 from tests.chaos.servers import PostgresServer
 
 BOUND = 0.1
@@ -30,7 +30,9 @@ class Silent:
 async def silent(tmp_path: Path) -> AsyncIterator[Silent]:
     server = PostgresServer(tmp_path / "data")
     await server.start()
-    database = Database(Dsns(server.superuser, server.superuser, server.superuser), Sizes(service=1, wait=0.5))
+    database = Database(
+        Dsns(server.superuser, server.superuser, server.superuser), Sizes(service=1, bus=1, hints=1, wait=0.5)
+    )
     await database.alive()
     yield Silent(database, server)
     await server.resume()
@@ -62,31 +64,35 @@ async def test_cancelled_reader_ends_while_the_server_is_frozen(silent: Silent) 
             await reading
 
 
-async def in_use(database: Database, query: str) -> asyncio.Task[object]:
-    """Occupy the only connection of the pool with a query."""
+async def in_use(database: Database, pool: str) -> asyncio.Task[object]:
+    """Occupy the only connection of a pool with a slow query."""
     began = asyncio.Event()
 
     async def ask() -> object:
-        async with database.read("gateway") as connection:
+        async with database.connection(pool) as connection:
             began.set()
-            return await connection.fetchval(query)
+            return await connection.fetchval("select pg_sleep(60)")
 
     asking = asyncio.ensure_future(ask())
     await began.wait()
     return asking
 
 
-async def ask_once_more(database: Database) -> None:
-    async with asyncio.timeout(WITHIN), database.read("gateway") as connection:
+async def ask_once_more(database: Database, pool: str) -> None:
+    async with asyncio.timeout(WITHIN), database.connection(pool) as connection:
         await connection.fetchval("select 1")
 
 
 @pytest.mark.requirement("A17")
 async def test_slow_queries_and_a_silent_server_are_told_apart(silent: Silent) -> None:
-    slow = await in_use(silent.database, "select pg_sleep(60)")
-    with pytest.raises(DatabaseCrowded):
-        await ask_once_more(silent.database)
+    pools = ("gateway", BUS, HINTS)
+    slow = []
+    for pool in pools:
+        slow.append(await in_use(silent.database, pool))
+        with pytest.raises(DatabaseCrowded):
+            await ask_once_more(silent.database, pool)
     await silent.server.pause()
-    with pytest.raises(DatabaseDown):
-        await ask_once_more(silent.database)
-    slow.cancel()
+    asked = [ask_once_more(silent.database, pool) for pool in pools]
+    assert [type(error) for error in await asyncio.gather(*asked, return_exceptions=True)] == [DatabaseDown] * 3
+    for asking in slow:
+        asking.cancel()

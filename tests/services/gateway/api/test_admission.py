@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from libs.cache import LimitState, LocalWindows
-from libs.database import Dsns, Sizes
+from libs.database import BUS, Dsns, Sizes
 from libs.errors import Unavailable
 from libs.events import TurnEnded
 from services.gateway.admission import ConcurrencyLimiter, Slot, TooMany
@@ -157,15 +157,19 @@ async def test_full_backlog_refuses_all_messages(gateway_where: Dsns, owner: str
         assert (await asks(home, 1))[0].status_code == 200
 
 
-async def test_slow_queries_on_all_connections_answer_429(gateway_where: Dsns, owner: str) -> None:
-    few = Sizes(service=1, bus=2, hints=1, wait=0.1)
+@pytest.mark.parametrize(("pool", "path"), [("gateway", "/v1/sessions"), (BUS, "/v1/admin/bus")], ids=["own", "bus"])
+async def test_slow_queries_on_all_connections_answer_429(
+    gateway_where: Dsns, owner: str, pool: str, path: str
+) -> None:
+    few = Sizes(service=1, bus=1, hints=1, wait=0.1)
     async with (
         running_gateway(gateway_where, owner, sizes=few) as home,
         # The gateway's own tasks may have the connection for longer than a request waits for it.
-        (await home.platform.database.pool("gateway")).acquire(timeout=60) as connection,
+        (await home.platform.database.pool(pool)).acquire(timeout=60) as connection,
     ):
         slow = asyncio.ensure_future(connection.fetchval("select pg_sleep(60)"))
-        (answer,) = await asks(home, 1)
+        async with home.client() as http:
+            answer = await http.get(path)
         slow.cancel()
         assert told(answer) == (429, "DATABASE_CROWDED")
 
