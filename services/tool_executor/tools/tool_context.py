@@ -107,7 +107,7 @@ class ToolContext:
     attachments: Mapping[str, BinaryIO] = field(default_factory=dict)
     """Drafts of attached files that the call takes, by name."""
     listed: frozenset[str] = frozenset()
-    """Names of the args that a listing filled: their paths were chosen in bulk, and nobody named them."""
+    """Names of the args that a listing filled: their paths were chosen in bulk, not named."""
     missing: list[str] = field(default_factory=list)
     """Warnings about named paths that no longer exist."""
     weight: list[int] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def filled(folder: StagedFolder) -> StagedFolder:
     return folder
 
 
-def copied(folder: StagedFolder, **args: object) -> list[str]:
+def copied(folder: StagedFolder, **args: Any) -> list[str]:
     return [copy["to"] for copy in folder.run("manage-files.copy", **args).data["copied"]]
 
 
@@ -134,7 +135,7 @@ def test_missing_source_among_several_is_skipped_and_alone_fails(filled: StagedF
     ],
 )
 def test_what_cannot_be_copied_so_is_refused_and_stages_nothing(
-    filled: StagedFolder, args: dict[str, object], error: type[Rejected]
+    filled: StagedFolder, args: dict[str, Any], error: type[Rejected]
 ) -> None:
     with pytest.raises(error):
         filled.run("manage-files.copy", **args)

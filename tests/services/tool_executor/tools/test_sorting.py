@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from libs.workspace.errors import WrongKind
@@ -22,7 +24,7 @@ def album(folder: StagedFolder) -> StagedFolder:
     return folder
 
 
-def sort(at: StagedFolder, by: str, **args: object) -> dict[str, str]:
+def sort(at: StagedFolder, by: str, **args: Any) -> dict[str, str]:
     done = at.run(SORT, **{"source": at.listed(), "by": by, **args})
     return {move["from"]: move["to"] for move in done.data["moved"]}
 
