@@ -10,14 +10,13 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from ipaddress import ip_address
 
 import httpx
 from typing_extensions import override
 
 from libs import __version__
 from libs.guards.blocked import UrlRefused
-from libs.guards.urls import check_addresses
+from libs.guards.urls import check_addresses, gives_credentials
 
 
 class TooLarge(httpx.StreamError):
@@ -49,9 +48,8 @@ async def check_reachable(host: str, port: int, *, private: bool) -> str:
     addresses = [str(entry[4][0]) for entry in found]
     if not private:
         return str(check_addresses(addresses)[0])
-    # They serve the credentials of cloud machines.
-    if any(ip_address(address).is_link_local for address in addresses):
-        raise UrlRefused("url.address", f"{host} leads to a link-local address.")
+    if any(map(gives_credentials, addresses)):
+        raise UrlRefused("url.address", f"{host} leads to a metadata service.")
     return addresses[0]
 
 
@@ -75,6 +73,10 @@ class _Screened(httpx.AsyncHTTPTransport):
         request.extensions = {**request.extensions, "sni_hostname": url.host}
         answer = await super().handle_async_request(request)
         request.url = url
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            # A compressed answer could be small on the wire and huge in memory.
+            await answer.aclose()
+            raise httpx.ReadError("the answer is compressed, which was not asked for", request=request)
         assert isinstance(answer.stream, httpx.AsyncByteStream)
         answer.stream = _Bounded(answer.stream, self._most)
         return answer

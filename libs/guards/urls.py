@@ -56,6 +56,9 @@ REFUSED_6 = tuple(
 )
 """Within that range: protocol assignments with Teredo and ORCHID, documentation, 6to4, AS112."""
 
+METADATA = ipaddress.ip_address("fd00:ec2::254")
+"""The metadata service of Amazon over IPv6; the others are link-local."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -121,6 +124,13 @@ def check_addresses(addresses: Sequence[str]) -> tuple[Address, ...]:
     if not addresses:
         raise UrlRefused("url.unresolved", "The name has no address.")
     return tuple(check_address(address) for address in addresses)
+
+
+def gives_credentials(ip: str) -> bool:
+    """Return whether this address may be a cloud's metadata service, which gives credentials to every process."""
+    address = ipaddress.ip_address(ip)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_link_local or address == METADATA
 
 
 def resolve_once(target: Target, lookup: Callable[[str], Sequence[str]]) -> tuple[Address, ...]:

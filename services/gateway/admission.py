@@ -201,10 +201,14 @@ class Slot:
     bytes: int = 0
     sends_file: bool = False
     """Whether its body is an uploaded file, which is stored as it arrives."""
+    keeps_body: bool = False
+    """Whether its body stays in memory until the end of its response, since the protocol's SDK holds it."""
 
 
 class ConcurrencyLimiter:
-    """Limits on the requests that this process runs, by tenant, and on their bodies. Streams have separate limits."""
+    """Limits on the requests that this process runs, by tenant, and on their bodies. Streams have separate limits, but
+    the bodies that they keep count here.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -256,9 +260,16 @@ class ConcurrencyLimiter:
             raise TooMany("TENANT_BUSY", "your tenant is sending as many files here as it may; retry shortly", wait=2.0)
 
     def leave(self, slot: Slot) -> None:
-        """Release a request that was answered, refused, or continues as a stream. Safe to repeat."""
-        self._bytes -= Counter({slot.tenant: slot.bytes})
-        slot.bytes = 0
+        """Release a request that was answered or refused, and its body. Safe to repeat."""
+        self._drop_body(slot)
+        self.release(slot)
+
+    def release(self, slot: Slot) -> None:
+        """Release a request that continues as a stream, or waits under another limit. A body that it keeps still counts
+        until it leaves. Safe to repeat.
+        """
+        if not slot.keeps_body:
+            self._drop_body(slot)
         self._present.discard(slot)
         if slot in self._slots:
             self._slots.discard(slot)
@@ -266,6 +277,10 @@ class ConcurrencyLimiter:
             metrics.requests_in_hand.set(len(self._slots))
         if not self._present:
             self._empty.set()
+
+    def _drop_body(self, slot: Slot) -> None:
+        self._bytes -= Counter({slot.tenant: slot.bytes})
+        slot.bytes = 0
 
     async def empty(self) -> None:
         """Wait until no request is arriving or running."""

@@ -27,6 +27,7 @@ from tests.benchmarks import (
     sessions,
     start,
     streams,
+    surfaces,
     turns,
     web,
     workspace,
@@ -59,6 +60,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "growth": growth.measure,
     "budgets": budgets.measure,
     "streams": streams.measure,
+    "surfaces": surfaces.measure,
     "web": web.measure,
 }
 

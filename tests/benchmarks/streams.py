@@ -27,7 +27,7 @@ from libs.events import TurnAnalysed
 from libs.identity.keys import mint
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
-from libs.runtime.service import Service
+from libs.runtime.service import Service, Subscription
 from services.gateway.service import build
 from tests import infrastructure
 from tests.benchmarks.contenders.gateway import serve
@@ -181,7 +181,8 @@ class Client(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def gateway() -> AsyncIterator[LoadedGateway]:
+async def gateway(*subscriptions: Subscription) -> AsyncIterator[LoadedGateway]:
+    """A gateway in a process of its own, and in this one a conversation worker with these subscriptions."""
     owner, port = mint(TENANT, "owner", scopes=["*"])[0], free_port()
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(Server.started())
@@ -194,7 +195,8 @@ async def gateway() -> AsyncIterator[LoadedGateway]:
         await stack.enter_async_context(http)
         await _ready(http)
         platform = await stack.enter_async_context(infrastructure.platform(where))
-        worker = Service("conversation_worker", [])
+        worker = Service("conversation_worker", subscriptions)
+        await prepare(platform, [worker])
         await stack.enter_async_context(host(platform, [worker]))
         yield LoadedGateway(platform, http, port, child.pid, owner)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import pytest_asyncio
 
 from tests.journeys.installation import Installation, installation, readiness
+from tests.journeys.test_command import mess
 
 LONG = "600"
 
@@ -74,6 +76,30 @@ async def test_drain_answers_running_requests_and_refuses_new_ones(own: Installa
     assert (late.json()["code"], late.headers["connection"]) == ("DRAINING", "close")
     assert int(late.headers["Retry-After"]) >= 1
     assert await own.end(signal.SIGTERM) == 0
+
+
+@pytest.mark.requirement("A15")
+async def test_drain_answers_a_waiting_a2a_call(own: Installation) -> None:
+    await own.start()
+    async with own.api() as api:
+        about = {"text": "sort by type", "root": str(mess(own.folder / "held"))}
+        session = (await api.post("/v1/sessions/message", json=about)).json()["session_id"]
+        await until(api, "/v1/approvals", lambda found: bool(found["approvals"]))
+        # Its turn waits behind the one that asks.
+        said = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hello"}], "contextId": session}
+        version = {"A2A-Version": "1.0"}
+        waiting = asyncio.ensure_future(api.post("/a2a/v1/message:send", json={"message": said}, headers=version))
+        await until(api, f"/v1/sessions/{session}/history", lambda found: len(found["turns"]) == 2)
+        assert await own.end(signal.SIGTERM) == 0
+        answer = await waiting
+    assert (answer.status_code, answer.json()["error"]["details"][0]["reason"]) == (503, "STOPPING")
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
+async def until(api: httpx.AsyncClient, path: str, shown: Callable[[Any], bool]) -> None:
+    async with asyncio.timeout(90):
+        while not shown((await api.get(path)).json()):
+            await asyncio.sleep(0.05)
 
 
 JSON = {"Content-Type": "application/json"}

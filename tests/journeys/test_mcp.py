@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -214,14 +215,27 @@ async def actions(served: Served) -> list[ActionRecorded]:
     return alone + [each for row in rows for each in ActionsRecorded.model_validate_json(row["data"]).records]
 
 
+async def uploaded(served: Served) -> str:
+    """Return the id of a file that the owner has uploaded."""
+    content = b"mine alone"
+    about = {"Upload-Length": str(len(content)), "Upload-Metadata": f"filename {b64encode(b'note.txt').decode()}"}
+    bytes = {"Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream"}
+    held = {"Authorization": f"Bearer {served.key}"}
+    async with httpx2.AsyncClient(base_url=served.url, headers=held, trust_env=False) as http:
+        made = await http.post("/v1/uploads", headers={**about, **bytes}, content=content)
+    return made.headers["location"].rpartition("/")[2]
+
+
 @pytest.mark.requirement("P8")
 @pytest.mark.parametrize("revision", sorted(REVISIONS))
 async def test_strangers_resource_looks_like_none(served: Served, revision: str) -> None:
     async with served.client(revision) as client:
         mine = await client.call_tool("suma_run", {"text": "list the files", "root": str(served.at.folder("a.txt"))})
+        file = f"suma://assets/{await uploaded(served)}"
+        assert (await client.read_resource(file)).contents[0].model_dump()["text"] == "mine alone"
     about = mine.structured_content
     async with served.client(revision, await served.stranger()) as client:
-        for uri in (f"suma://sessions/{about['session_id']}", f"suma://turns/{about['turn_id']}"):
+        for uri in (f"suma://sessions/{about['session_id']}", f"suma://turns/{about['turn_id']}", file):
             refused = []
             for one in (uri, uri.rpartition("/")[0] + "/none"):
                 with pytest.raises(MCPError) as error:

@@ -115,6 +115,38 @@ def test_engine_and_store_that_were_not_chosen_are_not_loaded(modules: dict[str,
     assert not modules["opa and s3"] & {"regopy", "libs.policy.rego", "libs.objects.filesystem"}
 
 
+IMPORTS = """
+import asyncio, contextlib, json, sys, threading
+from libs.errors import SumaError
+from libs.resilience import GuardedCall
+from services.tool_executor.remote.a2a_agent import A2aAgent
+from services.tool_executor.remote.mcp_server import McpServer
+from services.tool_executor.remote.settings import RemoteServer
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is threading.main_thread():
+            by_loop.add(name)
+
+async def list_tools(server):
+    with contextlib.suppress(SumaError):
+        await server("x", RemoteServer(url="http://127.0.0.1:9", private=True), GuardedCall("x")).tools()
+
+by_loop = set()
+sys.meta_path.insert(0, Watch())
+for server in (A2aAgent, McpServer):
+    asyncio.run(list_tools(server))
+print(json.dumps(sorted(sys.modules)))
+print(json.dumps(sorted(by_loop)))
+"""
+
+
+def test_protocols_of_remote_tools_load_beside_the_event_loop(tmp_path: Path) -> None:
+    modules, by_loop = loaded(IMPORTS, tmp_path)
+    assert {"a2a.client", "mcp.client"} <= modules
+    assert not {name for name in by_loop if name.partition(".")[0] in ("a2a", "mcp", "mcp_types", "httpx2")}
+
+
 def test_help_answers_without_loading_the_platform(tmp_path: Path) -> None:
     program = """
 import contextlib, json, sys

@@ -25,7 +25,7 @@ from services.gateway.domain import access
 from services.gateway.domain.media_types import claimed
 from services.gateway.domain.uploads import Announced, file_name
 from services.gateway.incoming import Body
-from services.gateway.sse.viewer import Heartbeat, Item, TextDelta, first
+from services.gateway.sse.viewer import Heartbeat, Item, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.uploads import WRITE
 
@@ -163,23 +163,6 @@ class TurnClient:
         """Return a turn, and what it asks of a person."""
         turn = await self.turn(turn_id)
         return TurnStatus(turn, None if turn.ended_at else await self._question(turn))
-
-    async def settled(self, started: Accepted, *, wait: float) -> TurnStatus:
-        """Return a turn once it ends or asks, or after `wait` seconds."""
-
-        def settles(event: Numbered) -> bool:
-            return event.turn_id == started.turn_id and (event.type == "turn.ended" or event.type in ASKED)
-
-        require(self._who, READING)
-        await first(
-            self._here.streams,
-            self._who.tenant,
-            started.session_id,
-            after=started.after,
-            wait=min(wait, self._here.settings.wait_most),
-            found=settles,
-        )
-        return await self.status(started.turn_id)
 
     async def reply(
         self, turn_id: str, text: str, *, attachments: Sequence[str] = (), key: str | None = None

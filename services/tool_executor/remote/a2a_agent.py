@@ -13,12 +13,13 @@ import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import orjson
 
-from libs.clients.outside import outside
+from libs.clients.outside import TooLarge, outside
 from libs.errors import SumaError
 from libs.resilience import GuardedCall
 from libs.tools import Intent, Outcome
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 SEND = "send"
 """The name of the tool."""
 ANSWER_BYTES_MOST = 4 << 20
+"""Of one HTTP response."""
 TEXT_MOST = 64 * 1024
 """Characters of an answer's text."""
 ERROR_MOST = 500
@@ -158,7 +160,7 @@ class Session:
                 yield
         except (InternalError, InvalidAgentResponseError) as error:
             raise self._failure(error, None) from None
-        except (A2AClientError, TimeoutError) as error:
+        except (A2AClientError, TooLarge, TimeoutError) as error:
             raise self._failure(error, error.__cause__) from None
         except A2AError as error:
             raise ServerRefused(_words(error)) from None
@@ -176,7 +178,9 @@ class Session:
 
 
 def _load() -> None:
-    pass
+    """Import what the functions of this module import when they are called."""
+    for name in ("a2a.client", "a2a.utils.errors", "google.protobuf.json_format"):
+        import_module(name)
 
 
 def _client(card: AgentCard, settings: RemoteServer, http: Any) -> Client:

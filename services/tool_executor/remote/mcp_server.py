@@ -11,6 +11,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -84,7 +85,8 @@ class McpServer:
             return await self._session(work)
 
     async def _session(self, work: Callable[[Session], Awaitable[T]]) -> T:
-        # Imported here: the SDK takes a second to load, and most installations have no such server.
+        # Imported here, in a thread: the SDK takes a second to load, and most installations have no such server.
+        await asyncio.to_thread(import_module, "services.tool_executor.remote.outbound")
         from services.tool_executor.remote.outbound import FAULTS, Outbound, mcp_client
 
         done: list[T] = []

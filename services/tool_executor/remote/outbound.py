@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import cache
-from ipaddress import ip_address
 from typing import Any
 
 import httpcore2
@@ -25,9 +23,9 @@ from pydantic import TypeAdapter
 from typing_extensions import override
 
 from libs import __version__
+from libs.clients.outside import check_reachable
 from libs.guards.blocked import UrlRefused
-from libs.guards.urls import check_addresses
-from services.tool_executor.remote.settings import RemoteServer, gives_credentials
+from services.tool_executor.remote.settings import RemoteServer
 
 RESPONSE_BYTES_MOST = 4 << 20
 """Maximum of one HTTP response; a stream of events counts as one."""
@@ -118,18 +116,9 @@ class _Screened(httpcore2.AsyncNetworkBackend):
     async def _checked(self, host: str, port: int) -> str:
         """Return an address of the host. Raises ConnectError if one of them may not be reached."""
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except OSError as error:
-            raise httpcore2.ConnectError(f"{host} has no address") from error
-        addresses = [str(entry[4][0]) for entry in found]
-        try:
-            if not self._private:
-                return str(check_addresses(addresses)[0])
+            return await check_reachable(host, port, private=self._private)
         except UrlRefused as refused:
             raise httpcore2.ConnectError(str(refused)) from refused
-        if any(gives_credentials(address) for address in addresses):
-            raise httpcore2.ConnectError(f"{host} leads to a metadata service")
-        return str(ip_address(addresses[0]))
 
 
 class _Bounded(httpx2.AsyncBaseTransport):

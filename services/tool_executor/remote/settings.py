@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -91,13 +90,3 @@ class RemoteServer(BaseModel):
             check_url(self.url, ports=(urlsplit(self.url).port or 443,))
         except Rejected as refused:
             raise ValueError(f"{refused} {hint}") from None
-
-
-METADATA = ip_address("fd00:ec2::254")
-
-
-def gives_credentials(host: str) -> bool:
-    """Return whether this address may be a cloud's metadata service, which gives credentials to every process."""
-    address = ip_address(host)
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return (mapped or address).is_link_local or address == METADATA

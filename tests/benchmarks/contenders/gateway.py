@@ -1,14 +1,18 @@
-"""A gateway in a process of its own, for the benchmark of its streams."""
+"""A gateway in a process of its own, for the benchmarks of its streams and surfaces."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import uvloop
 
 from libs.cache import LocalWindows
 from libs.database import Dsns
+from libs.keys.file import FileKeys
 from libs.telemetry import logs
 from services import http_server
 from tests.services.gateway.running import running_gateway
@@ -25,9 +29,9 @@ def serve(where: Dsns, owner: str, port: int) -> None:
 
 async def _serve(where: Dsns, owner: str, port: int) -> None:
     async with AsyncExitStack() as stack:
-        home = await stack.enter_async_context(
-            running_gateway(where, owner, settings=UNLIMITED, windows=LocalWindows())
-        )
+        keys = FileKeys(Path(stack.enter_context(TemporaryDirectory(prefix="suma-bench-"))))
+        given: dict[str, Any] = {"settings": UNLIMITED, "windows": LocalWindows(), "keys": keys}
+        home = await stack.enter_async_context(running_gateway(where, owner, **given))
         door = stack.enter_context(closing(http_server.bind("127.0.0.1", port, variable="SUMA_PORT")))
         await stack.enter_async_context(http_server.serving(home.app, door))
         await home.running.failed

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import pytest
 import pytest_asyncio
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import override
@@ -24,27 +25,35 @@ from libs.events.values import Plan, Step
 from libs.identity.keys import mint
 from libs.keys.file import FileKeys
 from libs.models.ports import PlanDraft, PlannerOutcome
+from libs.objects import bodies
+from libs.resilience import GuardedCall
 from libs.runtime.embedded.postgres import Postgres
 from libs.skills import ToolDefinition
+from libs.tools import Intent
 from services import http_server
+from services.tool_executor.remote.a2a_agent import SEND, TEXT_MOST, A2aAgent
+from services.tool_executor.remote.ports import AnswerLost
+from services.tool_executor.remote.settings import RemoteServer
 from tests import infrastructure
 from tests.services.gateway.running import running_gateway
 from tests.services.gateway.surfaces.a2a.agent import Worker
 from tests.services.tool_executor.test_remote import Operator, Planning, ended, told
 from tests.support import platform
-from tests.support.platform import RunningPlatform
+from tests.support.platform import TENANT, RunningPlatform
 
 CARD = "/.well-known/agent-card.json"
 
 
 @dataclass
 class Colleague:
-    """Another Suma as the other agent. Its card can change, and its answers can get lost."""
+    """Another Suma as the other agent. Its card can change, its answers can get lost, and it can talk by itself."""
 
     app: ASGIApp
     token: str
     changes: dict[str, Any] = field(default_factory=dict)
     loses: bool = False
+    says: str | None = None
+    """The answer to every message, if it is not Suma's own."""
     url: str = ""
     sent: int = 0
 
@@ -56,6 +65,11 @@ class Colleague:
         if scope["path"].startswith("/a2a") and self.loses:
             await self.app(scope, receive, _nowhere)
             await JSONResponse({}, 502)(scope, receive, send)
+            return
+        if scope["path"].startswith("/a2a") and self.says is not None:
+            asked = orjson.loads(await Request(scope, receive).body())
+            said = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": self.says}]}
+            await JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": {"message": said}})(scope, receive, send)
             return
         await self.app(scope, receive, send)
 
@@ -106,7 +120,11 @@ async def running(
 ) -> AsyncIterator[RunningPlatform]:
     agent = {"url": colleague.url, "private": True, "token": colleague.token, "call_seconds": 10}
     settings: dict[str, Any] = {
-        "a2a_agents": {"colleague": agent, "unlisted": {**agent, "token": "wrong"}},
+        "a2a_agents": {
+            "colleague": agent,
+            "hasty": {**agent, "call_seconds": 1},
+            "unlisted": {**agent, "token": "wrong"},
+        },
         "effect_attempts": 2,
         "settle_seconds": 0,
     }
@@ -120,7 +138,7 @@ async def running(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def operator(running: RunningPlatform, colleague: Colleague) -> Operator:
-    colleague.changes, colleague.loses, colleague.sent = {}, False, 0
+    colleague.changes, colleague.loses, colleague.says, colleague.sent = {}, False, None, 0
     made = Operator(running)
     running.clock.by += timedelta(seconds=11)
     await made.tools("colleague")
@@ -177,15 +195,45 @@ async def test_card_that_leads_elsewhere_is_refused(
     assert colleague.sent == 0
 
 
+async def unknown(running: RunningPlatform, said: str) -> None:
+    """Have a call approved, and wait until its effect is unknown."""
+    session = ids.new()
+    await running.say(said, session=session)
+    await running.decide(await running.asked(session=session), session=session)
+    await running.until(ToolUnknown, session=session)
+
+
 async def test_lost_answer_is_an_unknown_effect(
     running: RunningPlatform, operator: Operator, colleague: Colleague
 ) -> None:
     colleague.loses = True
-    session = ids.new()
-    await running.say(asking(text="hello"), session=session)
-    await running.decide(await running.asked(session=session), session=session)
-    await running.until(ToolUnknown, session=session)
+    await unknown(running, asking(text="hello"))
     assert colleague.sent == 1
+
+
+async def test_answer_after_the_time_limit_is_unknown(
+    running: RunningPlatform, operator: Operator, colleague: Colleague
+) -> None:
+    await operator.approve("hasty.send")
+    await unknown(running, asking(text="wait").replace("colleague", "hasty"))
+    assert colleague.sent == 1
+
+
+async def test_answer_beyond_four_mebibytes_is_lost(colleague: Colleague) -> None:
+    colleague.changes, colleague.loses, colleague.says = {}, False, "x" * (5 << 20)
+    agent = A2aAgent("colleague", RemoteServer(url=colleague.url, private=True), GuardedCall("a2a:colleague"))
+    about = {name: name for name in ("id", "tenant", "session", "turn", "step", "tool")}
+    intent = Intent(**about, args={"text": "hello"}, attempt=1, valid=lambda: True)
+    with pytest.raises(AnswerLost):
+        await agent.call(SEND, intent, unchanged=lambda listed: None)
+
+
+async def test_long_text_is_cut_and_says_so(running: RunningPlatform, operator: Operator, colleague: Colleague) -> None:
+    colleague.says = "x" * (TEXT_MOST + 10)
+    await ended(running, asking(text="hello"), "long")
+    succeeded = await told(running, ToolSucceeded, "long")
+    data = await bodies.load(running.platform.objects, TENANT, succeeded.data)
+    assert (len(data["text"]), data["left_out"]) == (TEXT_MOST, ["10 characters of text"])
 
 
 async def test_refused_task_is_a_failed_call(running: RunningPlatform, operator: Operator) -> None:

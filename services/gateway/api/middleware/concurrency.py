@@ -20,7 +20,7 @@ from services.gateway.api.middleware.rate_limits import route_of, with_rates
 from services.gateway.api.middleware.request_guard import body_limit, sends_file, too_large
 from services.gateway.credentials import Identified
 from services.gateway.domain.urls import MCP, METADATA
-from services.gateway.surfaces.a2a.paths import PUBLIC
+from services.gateway.surfaces.a2a.paths import JSONRPC, PUBLIC
 
 if TYPE_CHECKING:
     from services.gateway.api.context import Gateway
@@ -62,10 +62,10 @@ class ConcurrencyMiddleware:
             await self._admit(found, scope, receive, send)
 
     async def _admit(self, found: Identified, scope: Scope, receive: Receive, send: Send) -> None:
-        slot = Slot(found.who.tenant, sends_file=sends_file(scope))
+        slot = Slot(found.who.tenant, sends_file=sends_file(scope), keeps_body=_keeps_body(scope))
         self._limiter.arrive(slot)
         # A route calls this before it waits for something that has a limit of its own, such as a stream of events.
-        scope["state"]["release"] = partial(self._limiter.leave, slot)
+        scope["state"]["release"] = partial(self._limiter.release, slot)
         try:
             app, body = await self._read_body(slot, scope, receive)
             if app is not None and found.signed is not None and (slot.sends_file or not found.signed.covers(body)):
@@ -104,12 +104,17 @@ class ConcurrencyMiddleware:
         async def send_and_release(message: Message) -> None:
             if message["type"] == "http.response.start":
                 if any(name == b"content-type" and value.startswith(STREAM) for name, value in message["headers"]):
-                    self._limiter.leave(slot)
+                    self._limiter.release(slot)
                 elif self._gateway.drain.closed:
                     message["headers"] = [*message["headers"], (b"connection", b"close")]
             await send(message)
 
         return send_and_release
+
+
+def _keeps_body(scope: Scope) -> bool:
+    """Return whether a protocol's SDK answers, whose frames hold the body as long as the stream lasts."""
+    return scope["path"] == MCP or f"{scope['path']}/".startswith(f"{JSONRPC}/")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,7 +38,7 @@ from typing_extensions import override
 
 from libs.identity import Principal
 from services.gateway.api.context import Gateway, NoSuchSession
-from services.gateway.api.models import ApprovalShown
+from services.gateway.api.models import Accepted, ApprovalShown
 from services.gateway.api.security import READING, require
 from services.gateway.api.sessions import TurnOver
 from services.gateway.domain import access
@@ -48,14 +48,14 @@ from services.gateway.surfaces.a2a.reader import TaskReader, Update, begun
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
+from services.gateway.surfaces.segments import AccessChanged, Stopping, ends
+from services.gateway.surfaces.turns import End, Heartbeat, Numbered
 
 PAGE, PAGE_MOST = 50, 100
 STALE = "stale"
 """The outcome of an answer that closed nothing."""
 OUTCOME_LOOKS = 5
 """Times that an answer's outcome is waited for, each as long as the HTTP API waits."""
-LOOK_SECONDS = 10.0
-"""Seconds after which a blocking request checks whether its client is still there."""
 
 
 class Tasks(RequestHandler):
@@ -70,11 +70,11 @@ class Tasks(RequestHandler):
         """Send a message; unless it is to return immediately, wait until the task ends or asks."""
         call = Call(self._here, context, params)
         with call.refusing():
-            sent, history = await self._sent(call, params), _history_of(params.configuration)
-            if params.configuration.return_immediately:
-                facts = (await self._tasks.now(call, sent)).facts
-            else:
-                facts = await self._settled(call, sent)
+            waits, history = not params.configuration.return_immediately, _history_of(params.configuration)
+            if waits:
+                self._here.streams.check_capacity(call.who.tenant)
+            sent = await self._sent(call, params)
+            facts = await self._settled(call, sent) if waits else (await self._tasks.now(call, sent)).facts
             return task_of(facts, base=call.base, history=history)
 
     @override
@@ -252,15 +252,41 @@ class Tasks(RequestHandler):
         return False
 
     async def _settled(self, call: Call, sent: Sent) -> Facts:
-        """Wait until the task ends or asks, as long as the client waits too; return its state."""
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self._here.settings.a2a_wait_seconds
-        while True:
+        """Wait until the task ends or asks, as long as the client waits too; return its state.
+
+        Raises:
+            Stopping: this server stops before that; the repeated message finds its task.
+            AccessChanged: the caller may not see the task any more.
+        """
+        # The task may take long: a waiting call counts as a stream, not as a running request.
+        call.request.state.release()
+        until = asyncio.get_running_loop().time() + self._here.settings.a2a_wait_seconds
+        # A new task is followed from where it began, without a read.
+        place = sent.accepted
+        while place is None or await _moves(call, place, until):
             now = await self._tasks.now(call, sent)
-            left = until - loop.time()
-            if now.pauses or left <= 0 or await call.request.is_disconnected():
+            if now.pauses:
                 return now.facts
-            await call.turns.settled(now.place, wait=min(left, LOOK_SECONDS))
+            place = now.place
+        return (await self._tasks.now(call, sent)).facts
+
+
+async def _moves(call: Call, place: Accepted, until: float) -> bool:
+    """Wait for the task's next question or its end; return False if the time or the client is gone before."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(until), aclosing(call.turns.follow(place, after=place.after)) as items:
+            async for item in items:
+                match item:
+                    case End.LEAVING:
+                        raise Stopping
+                    case End.FORBIDDEN:
+                        raise AccessChanged
+                    case Heartbeat() if await call.request.is_disconnected():
+                        return False
+                    case Numbered() if ends(item):
+                        return True
+            return True
+    return False
 
 
 def _text(message: MessageContent) -> str:

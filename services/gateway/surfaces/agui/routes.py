@@ -5,9 +5,6 @@ Its contract is AG-UI's own specification, so it is not part of Suma's; docs/con
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from importlib import import_module
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -15,6 +12,7 @@ from fastapi import APIRouter, Request
 from services.gateway.api.bodies import StrictRoute, parsed
 from services.gateway.api.context import Here
 from services.gateway.api.security import Authenticated
+from services.gateway.surfaces.loading import loaded
 
 router = APIRouter(route_class=StrictRoute, include_in_schema=False)
 RUNS = "services.gateway.surfaces.agui.runs"
@@ -25,6 +23,4 @@ async def run(request: Request, here: Here, who: Authenticated) -> Any:
     """Run a turn, or answer what an earlier run asked; return its events."""
     # The request does not keep its body, which may hold files.
     body = parsed(b"".join([chunk async for chunk in request.stream()]))
-    # The protocol's models take half a second to import.
-    runs: Any = sys.modules.get(RUNS) or await asyncio.to_thread(import_module, RUNS)
-    return await runs.run(here, who, request, body)
+    return await (await loaded(RUNS)).run(here, who, request, body)

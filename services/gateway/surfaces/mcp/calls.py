@@ -144,12 +144,14 @@ class Call:
             return errors.failed(error)
 
     async def _made(self, tool: ToolDefinition | None, params: CallToolRequestParams, args: dict[str, Any]) -> Result:
+        if params.name == CANCEL:
+            return await self._cancel(args)
+        # Before a turn begins: a call that cannot follow its turn must not leave one behind.
+        self.here.streams.check_capacity(self.who.tenant)
         if params.request_state is not None:
             return await self._go_on(RequestState.model_validate_json(params.request_state), params)
         if params.name == FOLLOW:
             return await self.follow(await self.turns.turn(_one(args, "turn_id")))
-        if params.name == CANCEL:
-            return await self._cancel(args)
         return await self._until_it_ends(await self._begun(tool, args))
 
     async def _until_it_ends(self, turn: Accepted | TurnShown) -> Result:
@@ -185,6 +187,9 @@ class Call:
 
     async def follow(self, turn: Accepted | TurnShown) -> Result:
         """Report progress until the turn ends or asks what this client cannot be asked."""
+        assert self.context.request is not None
+        # The turn may take long: a call that waits counts as a stream, not as a running request.
+        self.context.request.state.release()
         last: Mapping[str, Any] | None = None
         async with aclosing(self.turns.follow(turn)) as items:
             async for item in items:

@@ -6,9 +6,6 @@ differences.
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from importlib import import_module
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -17,6 +14,7 @@ from fastapi.responses import JSONResponse
 from services.gateway.api.bodies import StrictRoute, parsed
 from services.gateway.api.context import Here
 from services.gateway.api.security import Authenticated
+from services.gateway.surfaces.loading import loaded
 
 router = APIRouter(route_class=StrictRoute, include_in_schema=False)
 
@@ -69,6 +67,4 @@ async def _body(request: Request) -> Any:
 
 
 async def _loaded(module: str) -> Any:
-    """Return a module of this surface. The first import is slow, and would hold up other requests."""
-    name = f"services.gateway.surfaces.openai.{module}"
-    return sys.modules.get(name) or await asyncio.to_thread(import_module, name)
+    return await loaded(f"services.gateway.surfaces.openai.{module}")

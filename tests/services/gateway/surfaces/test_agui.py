@@ -82,6 +82,7 @@ async def test_abandoned_interrupt_cancels_the_turn(client: agui.Client, stack: 
     assert "409" in str(again.error)
 
 
+@pytest.mark.requirement("A22b")
 async def test_run_goes_on_without_its_client(client: agui.Client, stack: Stack) -> None:
     thread = Thread(client, stack, "left", root=str(stack.folder("left", a_txt="12345")))
     left = await thread.say(LOOK, runId="run-1", leaveAt="STATE_SNAPSHOT")
@@ -114,10 +115,28 @@ async def test_inline_images_are_attached_and_remote_ones_refused(client: agui.C
     assert "REMOTE_FILE" in str((await Thread(client, stack, "remote").say([text, remote])).error)
 
 
-async def test_limit_is_a_429_with_a_wait(stack: Stack) -> None:
-    async with stack.api(await stack.stranger("limited")) as api:
+async def test_file_of_another_tenant_is_not_attached(client: agui.Client, stack: Stack) -> None:
+    text = {"type": "text", "text": "frobnicate this"}
+    image = {"type": "image", "source": {"type": "data", "value": "iVBORw0KGgo=", "mimeType": "image/png"}}
+    seen = await Thread(client, stack, "theirs").say([text, image])
+    async with stack.api() as api:
+        path = f"/v1/sessions/{seen.state['session_id']}/events"
+        (message, *_) = (await api.get(path, params={"stream": "false"})).json()["events"]
+    stranger = await stack.stranger()
+    refused = []
+    for id in (message["data"]["attachments"][0]["asset_id"], "none"):
+        file = {"type": "image", "source": {"type": "file", "value": id, "mimeType": "image/png"}}
+        refused.append((await Thread(client, stack, f"takes {id}", stranger).say([text, file])).error)
+    assert "422" in str(refused[0])
+    assert refused[0] == refused[1]
+
+
+async def test_limit_is_a_429_with_a_wait(client: agui.Client, stack: Stack) -> None:
+    key = await stack.stranger("limited")
+    async with stack.api(key) as api:
         for _ in range(25):
             assert (await api.post("/agui", json={})).status_code == 422
         limited = await api.post("/agui", json={})
     assert limited.status_code == 429
     assert int(limited.headers["Retry-After"]) >= 1
+    assert "ROUTE_RATE_LIMITED" in str((await Thread(client, stack, "limited", key).say(LOOK)).error)

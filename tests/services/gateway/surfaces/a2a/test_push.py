@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ from tests import infrastructure
 from tests.services.gateway.running import running_gateway, served
 from tests.services.gateway.surfaces.a2a.agent import BINDINGS, Agent, Worker, message, send
 
+PUBLIC, INSIDE = "93.184.215.14", "127.0.0.77"
 HEADERS: dict[str, Any] = {
     "token": "t0ken",
     "authentication": AuthenticationInfo(scheme="Bearer", credentials="s3cret"),
@@ -211,6 +213,35 @@ async def test_webhook_into_this_network_is_refused_and_starts_nothing(agent: Ag
         with pytest.raises(InvalidParamsError):
             await send(client, message("hello"), task_push_notification_config=wanted)
         assert (await http.get("/v1/sessions")).json()["sessions"] == []
+
+
+@pytest.mark.requirement("A6")
+async def test_webhook_whose_name_turned_private_is_not_called(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    reached: list[str] = []
+
+    def resolve(host: str, port: int, *args: Any, **options: Any) -> list[Any]:
+        asked.append(host)
+        # It is checked twice when it is registered.
+        address = PUBLIC if len(asked) <= 2 else INSIDE
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+    async def asked_for(times: int) -> None:
+        async with asyncio.timeout(30):
+            while len(asked) < times:
+                await asyncio.sleep(0.02)
+
+    inside = await asyncio.start_server(lambda reader, writer: reached.append("reached"), INSIDE, 8443)
+    async with inside, agent.client() as client:
+        wanted = TaskPushNotificationConfig(url="https://rebinds.example:8443/hook")
+        # The resolver of this machine is replaced, since no test may depend on real names.
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        await send(client, message("hello"), return_immediately=True, task_push_notification_config=wanted)
+        await asked_for(3)
+        await infrastructure.shift(agent.gateway.platform.database, seconds=10)
+        # The second attempt begins after the first one has failed.
+        await asked_for(4)
+    assert (set(asked), reached) == ({"rebinds.example"}, [])
 
 
 async def test_values_that_are_no_headers_are_refused(agent: Agent, hook: Receiver) -> None:
