@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web web-check up-real test check lint types imports fresh contracts requirements diagrams demo demo-random eval explore bench bench-turn kill-trial chaos
+.PHONY: help setup run web web-check up-real test check lint types imports fresh contracts requirements diagrams demo demo-random eval explore bench bench-turn kill-trial stream-trial chaos
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -86,6 +86,9 @@ chaos: setup ## Inject faults under load and check the results (MINUTES, SEED, P
 
 kill-trial: setup ## Compare SIGKILLs around effects with LangGraph and DBOS (TURNS, SEED); writes build/kill-trial.json
 	@$(BIN)/python -m tests.trial $(if $(TURNS),--turns $(TURNS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+stream-trial: setup ## Kill a gateway while clients watch a turn, and compare what they saw (KILLS, CUTS of the clients, SEED)
+	@$(BIN)/python -m tests.chaos.streams --kills $(or $(KILLS),100) --cuts $(or $(CUTS),1000) --seed $(or $(SEED),1)
 
 .venv/ready-for-work: requirements-dev.txt
 	@tools/setup "$(PYTHON)" $(UV) requirements-dev.txt

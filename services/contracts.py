@@ -43,12 +43,17 @@ class Incomplete(Rejected):
 @cache
 def openapi() -> str:
     """Return the gateway's OpenAPI document as YAML. It is cached: the routes do not change while a process runs."""
-    api = catalog.entry("gateway").build(_nothing()).api
-    assert api is not None
-    document = cast("FastAPI", api.app).openapi()
+    document = application().openapi()
     if missing := list(gaps(document)):
         raise Incomplete("\n".join(missing))
     return HEAD + yaml.dump(document, Dumper=_Whole, sort_keys=False, allow_unicode=True, width=120)
+
+
+def application() -> FastAPI:
+    """Return the gateway's application on no platform: it describes itself, and cannot answer."""
+    api = catalog.entry("gateway").build(_nothing()).api
+    assert api is not None
+    return cast("FastAPI", api.app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

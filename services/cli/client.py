@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from libs import ids
+from services.cli import certificates
 from services.cli.address import Address
 from services.cli.errors import NotRunning, Refused
 from services.cli.streams import PartialText, SessionEvent, TextDelta, read
@@ -55,8 +56,7 @@ class Client:
             headers={"Authorization": f"Bearer {address.key}"},
             timeout=seconds,
             transport=transport,
-            # Without https there is nothing to verify, and loading the certificates takes as long as the call.
-            verify=address.url.startswith("https:"),
+            verify=certificates.verification(address.url),
             # A proxy cannot reach this machine's own loopback.
             trust_env=urlsplit(address.url).hostname not in LOCAL,
         )
@@ -142,7 +142,7 @@ class Client:
                 _check(answer, self.address)
                 yield from answer.iter_bytes()
         except httpx.TransportError as error:
-            raise self._unreachable() from error
+            raise self._unreachable(error) from error
 
     def begin_upload(self, size: int, *, metadata: str) -> str:
         """Announce a file; return the path that takes its bytes."""
@@ -205,9 +205,11 @@ class Client:
         if self._lost_at is None:
             self._lost_at = time.monotonic()
         if not self._reached or time.monotonic() - self._lost_at > RECONNECT_SECONDS:
-            raise self._unreachable() from error
+            raise self._unreachable(error) from error
 
-    def _unreachable(self) -> NotRunning:
+    def _unreachable(self, error: httpx.TransportError) -> NotRunning:
+        if certificates.is_untrusted(error):
+            return NotRunning(f"cannot call {self.address.url}: {certificates.UNTRUSTED}")
         return NotRunning(f"Suma does not answer at {self.address.url}: start it with `make run` (or `suma up`)")
 
 

@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from services.cli import words
+from services.cli import certificates, words
 from services.cli.errors import NO_SERVER, NOT_DONE
 from services.cli.terminal import Json, console, print_json
 
@@ -98,7 +98,7 @@ def found() -> dict[str, Any]:
     directory = _directory()
     owner = directory.live_owner() if directory is not None else None
     url = os.environ.get("SUMA_URL") or (owner.url if owner is not None else None)
-    report = _readiness(url) if url else None
+    report, silence = _readiness(url) if url else (None, "")
     return {
         "running": report is not None or owner is not None,
         "ready": bool(report and report["ready"]),
@@ -110,7 +110,7 @@ def found() -> dict[str, Any]:
         "model": _model(owner, process.model),
         "services": dict(_services(report, _urls(process, owner, url))),
         "checks": report["checks"] if report else {},
-        "problems": report["problems"] if report else ([f"{url} does not answer"] if url else []),
+        "problems": report["problems"] if report else ([f"{url} {silence}"] if url else []),
     }
 
 
@@ -126,17 +126,18 @@ def _model(owner: Owner | None, configured: str) -> str:
     return owner.model if owner is not None and owner.model is not None else configured
 
 
-def _readiness(url: str) -> Mapping[str, Any] | None:
-    """Return the body of `/readyz`, with status 200 or 503; None if there is no valid answer."""
+def _readiness(url: str) -> tuple[Mapping[str, Any] | None, str]:
+    """Return the body of `/readyz`, with status 200 or 503; or None, and why there is no valid answer."""
     import httpx
 
+    verify = certificates.verification(url)
     try:
-        # Without https there is nothing to verify, and reading the certificates would take longer than the call.
-        verify = url.startswith("https:")
         report = httpx.get(f"{url.rstrip('/')}/readyz", timeout=LOOK_SECONDS, trust_env=False, verify=verify).json()
-    except (httpx.HTTPError, ValueError):
-        return None
-    return report if isinstance(report, dict) and {"ready", "pid", "services", "checks"} <= report.keys() else None
+    except (httpx.HTTPError, ValueError) as error:
+        untrusted = certificates.is_untrusted(error)
+        return None, f"cannot be called: {certificates.UNTRUSTED}" if untrusted else "does not answer"
+    valid = isinstance(report, dict) and {"ready", "pid", "services", "checks"} <= report.keys()
+    return (report, "") if valid else (None, "does not answer")
 
 
 def _services(report: Mapping[str, Any] | None, urls: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -147,11 +148,8 @@ def _services(report: Mapping[str, Any] | None, urls: Mapping[str, str]) -> Iter
         elif name in report["services"]:
             yield name, _state(report)
         else:
-            own = _readiness(url)
-            yield (
-                name,
-                _state(own) if own is not None else f"does not answer at {url} (SUMA_URLS names another address)",
-            )
+            own, silence = _readiness(url)
+            yield name, _state(own) if own is not None else f"{url} {silence} (SUMA_URLS names another address)"
 
 
 def _state(report: Mapping[str, Any]) -> str:

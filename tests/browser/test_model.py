@@ -38,6 +38,13 @@ HOSTILE = f"""# Result
 """
 HARMFUL = "script:not([src]), img, iframe, svg[onload], style, a[href^='javascript'], a[href^='data']"
 
+SHELL = {"/", "/theme.js", "/icon.svg", "/manifest.webmanifest"}
+KEPT = """async () => {
+  const kept = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
+  return kept.flat().map((request) => new URL(request.url).pathname);
+}"""
+"""The paths that the service worker has stored."""
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def there() -> AsyncIterator[Vendor]:
@@ -97,6 +104,18 @@ async def test_new_tab_shows_the_answer_that_a_closed_one_began(reader: Visitor,
     await expect(page.get_by_role("article")).to_have_count(1)
 
 
+@pytest.mark.requirement("A23")
+async def test_stop_ends_the_turn_and_the_call_of_the_model(reader: Visitor, thinking: Live, there: Vendor) -> None:
+    there.play(LIST, said("There is ", "a", hangs=True))
+    there.went.clear()
+    page = await reader.open("/chat")
+    await ask(page, "list my files", thinking.folder("stopping", {"a.txt": "a"}))
+    await expect(page.locator(".prose")).to_contain_text("There is")
+    await page.get_by_role("button", name="Stop").click()
+    await ended(page, "Stopped")
+    await there.gone()
+
+
 @pytest.mark.requirement("A10")
 async def test_page_reconnects_to_a_killed_platform_and_shows_the_end(
     reader: Visitor, thinking: Live, there: Vendor
@@ -108,6 +127,8 @@ async def test_page_reconnects_to_a_killed_platform_and_shows_the_end(
     await expect(page.locator(".prose")).to_contain_text("There is")
     fresh = await reader.open("/approvals")
     await _stored(fresh)
+    kept: list[str] = await fresh.evaluate(KEPT)
+    assert {path for path in kept if not path.startswith("/assets/")} == SHELL, "an answer of the API is stored"
     await thinking.installation.end(signal.SIGKILL)
     await expect(page.get_by_text("Reconnecting…")).to_be_visible()
     await fresh.reload()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,19 +10,37 @@ from typing import Any
 
 import pytest
 import yaml
+from fastapi import FastAPI
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
+from starlette.routing import Route, WebSocketRoute
 
 from libs.skills import LOADER
-from services.contracts import PROTO, main
+from services.contracts import PROTO, application, main
 from services.gateway.api import contract
 from services.gateway.api.docs import Documented
 from services.gateway.api.middleware.concurrency import OPEN
+from tests.exploration.undocumented import UNDOCUMENTED
+
+TESTS = Path(__file__).parents[1]
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def written() -> dict[str, Any]:
     document: dict[str, Any] = yaml.load((PROTO / "openapi.yaml").read_text("utf-8"), LOADER)
     return document
+
+
+def routes(app: FastAPI) -> Iterator[str]:
+    """Yield the method and path of each route; a HEAD is part of its GET."""
+    for route in app.routes:
+        match route:
+            case Route():
+                yield from (f"{method} {route.path}" for method in (route.methods or ()) if method != "HEAD")
+            case WebSocketRoute():
+                yield f"WS {route.path}"
+            case _:
+                raise AssertionError(f"{route} is of a kind that this test does not know")
 
 
 def illustrated(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
@@ -79,6 +98,18 @@ def test_every_example_fits_its_schema_exactly() -> None:
         name = schema.get("$ref", "").rpartition("/")[2]
         known = document["components"]["schemas"].get(name, {}).get("properties")
         assert known is None or example.keys() <= known.keys(), at
+
+
+def test_routes_outside_the_document_are_listed() -> None:
+    documented = {f"{method.upper()} {path}" for path, method, _ in contract.operations(written())}
+    assert set(routes(application())) - documented == UNDOCUMENTED.keys()
+
+
+def test_routes_outside_the_document_name_their_suites() -> None:
+    for route, outside in UNDOCUMENTED.items():
+        file, _, test = outside.suite.partition("::")
+        tree = ast.parse((TESTS / file).read_text("utf-8"))
+        assert test in {node.name for node in ast.walk(tree) if isinstance(node, FUNCTIONS)}, (route, outside.suite)
 
 
 def test_route_without_example_and_model_is_a_gap() -> None:

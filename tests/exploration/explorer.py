@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
@@ -15,7 +15,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, reject, seed, settings
 from hypothesis.errors import FlakyStrategyDefinition
 from schemathesis import Case, GenerationMode, Response
-from schemathesis.core.result import Ok
+from schemathesis.core.result import Err
 from typing_extensions import override
 
 from services.gateway.api.middleware.concurrency import OPEN
@@ -45,13 +45,13 @@ class Findings:
     def cases(self) -> int:
         return self.asked.total()
 
-    def add(self, case: Case[Any], answer: Response, wrongs: Iterator[str]) -> None:
-        self.asked[case.operation.label] += 1
-        label = case.operation.label
-        self.seconds[label] = self.seconds.get(label, 0.0) + answer.elapsed
-        self.statuses[answer.status_code] += 1
+    def note(self, label: str, status: int, seconds: float, wrongs: Iterable[str], shown: str) -> None:
+        """Count an answer, and keep what is wrong with it."""
+        self.asked[label] += 1
+        self.seconds[label] = self.seconds.get(label, 0.0) + seconds
+        self.statuses[status] += 1
         for wrong in wrongs:
-            self.wrong.setdefault((case.operation.label, wrong), _shown(case, answer))
+            self.wrong.setdefault((label, wrong), shown)
 
 
 @dataclass
@@ -77,7 +77,8 @@ class Explorer:
         self._turn = 0
 
     def operations(self) -> list[Any]:
-        return [found.ok() for found in self._schema.get_all_operations() if isinstance(found, Ok)]
+        """Return every operation of the document. Raises the error of one that cannot be read."""
+        return [_operation(found) for found in self._schema.get_all_operations()]
 
     def each(self, cases: int) -> None:
         """Ask each operation for `cases` valid requests and as many invalid ones, and once without credentials."""
@@ -130,7 +131,8 @@ class Explorer:
         me.echoed |= {word for other in others for word in other.own if word in repr(case.body)}
         asked = f"{case.path_parameters} {case.query} {case.headers} {case.body!r}"
         hidden = [word for other in others for word in other.own - me.echoed if word not in sent and word not in asked]
-        self.found.add(case, answer, judge(case, answer, self.document, hidden))
+        wrongs = judge(case, answer, self.document, hidden)
+        self.found.note(case.operation.label, answer.status_code, answer.elapsed, wrongs, _shown(case, answer))
         return answer
 
     def _drawn(self, operation: Any, mode: GenerationMode, cases: int) -> None:
@@ -161,6 +163,12 @@ class Explorer:
         self.found.asked[operation.label] += 1
         if answer.status_code != expected:
             self.found.wrong[operation.label, "answers without credentials"] = f"{answer.status_code}"
+
+
+def _operation(found: Any) -> Any:
+    if isinstance(found, Err):
+        raise found.err()
+    return found.ok()
 
 
 def _settings(cases: int, **more: Any) -> Any:

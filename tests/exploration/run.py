@@ -6,7 +6,10 @@ import asyncio
 import os
 from pathlib import Path
 
+from services.gateway.api import contract
+from tests.exploration import protocols
 from tests.exploration.explorer import Explorer, Findings
+from tests.exploration.protocols import Protocols
 from tests.exploration.world import SETTINGS, TENANTS, folder_of, furnish
 from tests.journeys.installation import installation
 
@@ -23,5 +26,8 @@ async def explored(place: Path, *, cases: int, sequences: int, steps: int, seed:
         await asyncio.to_thread(explorer.each, cases)
         if sequences:
             await asyncio.to_thread(explorer.sequences, sequences, steps)
-        assert len(explorer.found.asked) == len(explorer.operations()), "an operation was never asked"
+        await Protocols(own.url, parties, explorer.found, seed).each(max(1, cases // 10))
+        documented = {f"{method.upper()} {path}" for path, method, _ in contract.operations(document)}
+        assert explorer.found.asked.keys() == documented | protocols.explored().keys(), "a route was never asked"
+        assert "request crashed" not in own.complaints, own.complaints
         return explorer.found

@@ -21,6 +21,8 @@ SETTINGS: Mapping[str, str] = {
     "SUMA_GATEWAY__TURNS_OPEN_EACH_SESSION": "100000",
     "SUMA_GATEWAY__COMMAND_WAIT": "0.05",
     "SUMA_GATEWAY__WAIT_MOST": "0.2",
+    "SUMA_GATEWAY__A2A_WAIT_SECONDS": "0.5",
+    "SUMA_GATEWAY__PUSH_HOSTS": '["127.0.0.1"]',
 }
 """Limits are tested elsewhere; here they would only hide what is behind them."""
 PATIENCE_SECONDS = 60.0
@@ -103,6 +105,11 @@ async def _live(http: httpx.AsyncClient, party: Party, folder: Path) -> None:
         party.learn("commit_id", commit["commit_id"])
     for snapshot in (await http.get(f"/v1/sessions/{waiting}/snapshots")).json()["snapshots"]:
         party.learn("snapshot", snapshot["snapshot_id"])
+    hook = f"hook-of-{party.tenant}"
+    config, path = {"id": hook, "url": f"http://127.0.0.1:9/{hook}"}, f"/a2a/v1/tasks/{party.known['turn_id'][-1]}"
+    added = await http.post(f"{path}/pushNotificationConfigs", json=config, headers={"A2A-Version": "1.0"})
+    added.raise_for_status()
+    party.learn("push_id", hook)
     guest = f"guest-of-{party.tenant}"
     spare = {"principal": guest, "roles": ["user"]}
     for _ in range(3):

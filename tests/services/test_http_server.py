@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 import ssl
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from services import http_server
+from tests.support import certificate as certificates
 
 
 def test_occupied_port_is_refused_with_the_variable_to_set() -> None:
@@ -70,20 +65,7 @@ async def test_a_request_in_hand_is_answered_before_it_stops() -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of localhost, signed by its own key, and the key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]), datetime.now(UTC)
-    built = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-    )
-    folder = tmp_path_factory.mktemp("tls")
-    chain, secret = folder / "cert.pem", folder / "key.pem"
-    chain.write_bytes(built.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM))
-    secret.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    return chain, secret
+    return certificates.certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.mark.requirement("S3-54")

@@ -15,6 +15,7 @@ POLLED = (
     "/status",
     "/v1/me",
     "/readyz",
+    "/v1/health",
     "/v1/admin/keys",
 )
 

@@ -40,8 +40,9 @@ from tests.services.gateway.uploading import BYTES, PLACE, TUS
 
 GOLDEN = Path(__file__).parents[4] / "proto" / "golden"
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}")
+WITHIN = 60.0
 SECRET = "the victim's own words"
-TABLES = ("session_envelopes", "session_events", "turns", "approvals", "attachments", "dlq_messages")
+TABLES = ("session_envelopes", "session_events", "turns", "approvals", "attachments", "push_configs", "dlq_messages")
 Json = Any
 
 
@@ -153,6 +154,7 @@ PROBES: dict[str, Probe] = {
     "POST /v1/admin/principals/{principal}/disable": Probe(query={"tenant": "{tenant}"}),
     "POST /v1/admin/principals/{principal}/enable": HIDDEN,
     "GET /v1/health": OWN,
+    "GET /v1/health/services": OWN,
     "GET /v1/models": OWN,
     "GET /v1/models/{model}": OWN,
     "POST /agui": Probe(
@@ -271,8 +273,12 @@ async def victim_of(home: RunningGateway) -> Victim:
     key = await home.key("*", principal="victim")
     async with home.client(key) as http:
         accepted = (await http.post("/v1/sessions/message", json={"text": SECRET})).json()
+        session, turn = accepted["session_id"], accepted["turn_id"]
         upload = (await http.post(PLACE, headers={**TUS, "Upload-Length": "5"})).json()["upload_id"]
-    session, turn = accepted["session_id"], accepted["turn_id"]
+        # The discard port refuses each call, so that nothing tells the webhook and ends it.
+        hook = {"id": "hook-of-victim", "url": "http://127.0.0.1:9/hook-of-victim", "token": "token-of-victim"}
+        added = await http.post(f"/a2a/v1/tasks/{turn}/pushNotificationConfigs", json=hook, headers=A2A)
+        assert added.status_code == 200, added.text
     for event in heard(home):
         await handled(home, event, session, turn)
     asked = next(event for event in goldens() if isinstance(event, ApprovalRequested))
@@ -285,7 +291,7 @@ async def victim_of(home: RunningGateway) -> Victim:
         "session_id": session,
         "turn_id": turn,
         "id": turn,
-        "push_id": "p1",
+        "push_id": hook["id"],
         "approval_id": approvals["commit"],
         "effect_id": approvals["effect"],
         "asset_id": asset["asset_id"],
@@ -301,6 +307,7 @@ async def victim_of(home: RunningGateway) -> Victim:
         "response": f"resp_{turn}_0",
     }
     marks = {session, turn, upload, *approvals.values(), known["asset_id"], known["letter_id"], known["key_id"], SECRET}
+    marks |= {hook["url"], hook["token"]}
     marks |= {text for event in heard(home) for text in ID.findall(event.model_dump_json())}
     return Victim(home, known, frozenset(marks))
 
@@ -313,7 +320,8 @@ async def inside(keys: Keys) -> Inside:
 @pytest_asyncio.fixture(loop_scope="session")
 async def victim(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, inside: Inside) -> AsyncIterator[Victim]:
     clients = {name: lambda name=name: inside.client(name) for name in ("tool_executor", "audit_worker")}
-    async with running_gateway(gateway_where, owner, policy=rules, keys=keys, clients=clients) as made:
+    ports: Json = {"policy": rules, "keys": keys, "clients": clients, "settings": {"push_hosts": ["127.0.0.1"]}}
+    async with running_gateway(gateway_where, owner, **ports) as made:
         yield await victim_of(replace(made, tenant=ids.new()))
 
 
@@ -354,7 +362,7 @@ async def ask(home: RunningGateway, key: str, route: str, known: Mapping[str, st
     path, query, body = filled(path, known), filled(dict(probe.query), known), filled(probe.body, known)
     if method == "WS":
         return await _socket(home, key, path, query)
-    async with home.client(key) as http, asyncio.timeout(10):
+    async with home.client(key) as http, asyncio.timeout(WITHIN):
         answer = await http.request(method, path, params=query, json=body, headers=probe.headers)
     return Answer(answer.status_code, answer.text)
 
@@ -379,7 +387,7 @@ async def _socket(home: RunningGateway, key: str, path: str, query: Mapping[str,
     async def send(message: Json) -> None:
         sent.append(message)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WITHIN):
         await home.app(scope, receive, send)
     return Answer(sent[0].get("status", 101), b"".join(message.get("body", b"") for message in sent).decode())
 

@@ -89,6 +89,7 @@ async def test_revocation_here_counts_at_once(gateway_where: Dsns, owner: str) -
             assert (await http.get("/v1/sessions")).status_code == 401
 
 
+@pytest.mark.requirement("S3-50")
 async def test_a_key_may_come_in_its_own_header(home: RunningGateway) -> None:
     async with home.client() as http:
         del http.headers["Authorization"]

@@ -143,6 +143,7 @@ def _question(turn: str) -> ApprovalRequested:
     )
 
 
+@pytest.mark.requirement("S4-56")
 async def test_scope_weavers_path_streams_a_session(web: Web) -> None:
     session, _ = await web.turn()
     async with web.at("/stream", session=session) as stream:

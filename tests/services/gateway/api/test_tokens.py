@@ -181,6 +181,33 @@ async def test_no_algorithm_and_shared_secrets_are_401(sign_in: SignIn) -> None:
         assert (answer.status_code, answer.json()["code"]) == (401, "BAD_TOKEN"), token[:80]
 
 
+@pytest.mark.requirement("A21")
+async def test_algorithms_that_are_not_listed_are_401(sign_in: SignIn) -> None:
+    key = sign_in.issuer.keys["rsa"] = RSAKey.generate_key(2048)
+
+    async def status(algorithm: str) -> int:
+        header = {"alg": algorithm, "kid": "rsa"}
+        return await sign_in.status(jwt.encode(header, sign_in.issuer.said(), key, [algorithm]))
+
+    assert [await status(listed) for listed in ("RS256", "PS256")] == [200, 200]
+    assert {await status(other) for other in ("RS384", "RS512", "PS384", "PS512")} == {401}
+
+
+@pytest.mark.requirement("A21")
+async def test_refused_tokens_are_audited(sign_in: SignIn) -> None:
+    expired = int(SystemClock().now().timestamp()) - 60
+    wrong = [
+        sign_in.issuer.token(**claims) for claims in ({"exp": expired}, {"aud": "x"}, {"tenant": "x"}, {"sub": None})
+    ]
+    forged = [f"{part({'alg': 'none', 'kid': 'x'})}.{part({})}.", sign_in.issuer.token()[:-2]]
+    for token in (*wrong, *forged):
+        assert await sign_in.status(token) == 401
+    sign_in.later(61)
+    await sign_in.home.context.refusals.flush()
+    told = [(r["principal"], r["resource"], r["rule"]) for r in await sign_in.home.audited("identity.authenticate")]
+    assert told == [("anonymous", "", "BAD_TOKEN"), ("anonymous", f"{len(wrong + forged) - 1} requests", "BAD_TOKEN")]
+
+
 @pytest.mark.requirement("S3-59")
 async def test_rotated_key_is_fetched_once_the_issuer_uses_it(sign_in: SignIn) -> None:
     before = sign_in.issuer.token()

@@ -130,6 +130,14 @@ async def test_the_executor_is_asked_for_one_session_of_one_tenant(whole: Runnin
     }
 
 
+async def test_unchanged_diff_is_not_sent_again(whole: RunningGateway) -> None:
+    async with whole.client() as http:
+        path = f"/v1/sessions/{(await http.post('/v1/sessions', json={})).json()['session_id']}/diff"
+        tag = (await http.get(path)).headers["etag"]
+        assert (await http.get(path, headers={"If-None-Match": tag})).status_code == 304
+
+
+@pytest.mark.requirement("S4-56")
 async def test_the_short_name_of_the_graph_shows_the_same(whole: RunningGateway) -> None:
     async with whole.client() as http:
         session = (await http.post("/v1/sessions", json={})).json()["session_id"]
