@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import shutil
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from pathlib import Path
 
@@ -62,11 +63,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests have counted, such as the scenarios of a conformance suite."""
+    """Print what tests have counted, such as the scenarios of a conformance suite, and the sums of their numbers."""
+    sums = Counter[str]()
     for report in (each for kind in ("passed", "failed") for each in terminalreporter.stats.get(kind, ())):
-        if report.when == "call":
-            for name, counted in report.user_properties:
+        for name, counted in report.user_properties if report.when == "call" else ():
+            if isinstance(counted, int):
+                sums[name] += counted
+            else:
                 terminalreporter.write_line(f"{name}: {counted}")
+    for name, counted in sums.items():
+        terminalreporter.write_line(f"{name}: {counted}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -51,7 +51,12 @@ def web(root: Path = ROOT) -> Path:
             if done.returncode:
                 raise Unprovided(f"the build failed: {(done.stdout + done.stderr).strip()[-2000:]}")
 
-    return built(f"web-{_digest(root, sources(root))}", build)
+    return built(name(root), build)
+
+
+def name(root: Path = ROOT) -> str:
+    """Return the name under which a build of these sources is kept."""
+    return f"web-{_digest(root, sources(root))}"
 
 
 def check(root: Path = ROOT) -> Path:

@@ -102,6 +102,22 @@ async def alive(caller: Caller, service: str) -> None:
         await _asked(caller, service, "GET", "/healthz", seconds=TIMEOUT_SECONDS)
 
 
+async def readiness(caller: Caller, service: str, *, seconds: float) -> Mapping[str, Json]:
+    """Return the body of another service's `/readyz`, whether it is ready or not. Raises ServiceDown."""
+    try:
+        async with asyncio.timeout(seconds), caller.clients[service]() as client:
+            report = (await client.get("/readyz")).json()
+    except KeyError:
+        raise NotConfigured(f"{service} is not configured") from None
+    except TimeoutError:
+        raise ServiceDown(f"{service} did not answer within {seconds:g} s") from None
+    except (httpx.HTTPError, ValueError) as error:
+        raise ServiceDown(f"{service}: {type(error).__name__}") from error
+    if not isinstance(report, dict) or "ready" not in report:
+        raise ServiceDown(f"{service} returned something that is not a report")
+    return report
+
+
 async def _asked(caller: Caller, service: str, method: str, path: str, *, seconds: float, **request: Any) -> Json:
     try:
         async with caller.clients[service]() as client:

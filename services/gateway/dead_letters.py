@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -52,6 +52,13 @@ class DeadLetters:
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.letters_before(connection, tenant=tenant, most=most, **asked)
             return [DeadLetter(**row) async for row in rows]
+
+    async def codes(self, tenant: str, wanted: Search) -> Mapping[str, int]:
+        """Return how many dead letters match by code, on all pages, the most frequent first."""
+        asked = {name: getattr(wanted, name) for name in Search.__slots__ if name != "before"}
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.letters_by_code(connection, tenant=tenant, **asked)
+            return {row["code"]: row["letters"] async for row in rows}
 
     async def find(self, tenant: str, letter_id: str) -> DeadLetter | None:
         async with self._database.read(GROUP, tenant) as connection:

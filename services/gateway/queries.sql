@@ -113,8 +113,8 @@ order by turn_id limit :most;
 select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at
 from gateway.approvals where tenant_id = :tenant and approval_id = :approval;
 
--- name: open_approvals(tenant, reader, session, kind, most)
--- The inbox of the sessions that a principal sees, oldest first.
+-- name: open_approvals(tenant, reader, session, kind, after, most)
+-- The inbox of the sessions that a principal sees, oldest first, after a given one, which may be closed by now.
 select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at
 from gateway.approvals a
 where tenant_id = :tenant and outcome is null and (cast(:session as text) is null or session_id = :session)
@@ -122,6 +122,9 @@ where tenant_id = :tenant and outcome is null and (cast(:session as text) is nul
     and (cast(:reader as text) is null or exists (
         select from gateway.session_envelopes s
         where s.tenant_id = a.tenant_id and s.session_id = a.session_id and (s.principal = :reader or s.shared is not null)
+    ))
+    and (cast(:after as text) is null or (opened_at, approval_id) > (
+        select b.opened_at, b.approval_id from gateway.approvals b where b.tenant_id = :tenant and b.approval_id = :after
     ))
 order by opened_at, approval_id limit :most;
 

@@ -311,10 +311,17 @@ class Store:
         return _approval(row) if row else None
 
     async def approvals(
-        self, tenant: str, *, reader: str | None, session: str | None = None, kind: str | None = None, most: int
+        self,
+        tenant: str,
+        *,
+        reader: str | None,
+        session: str | None = None,
+        kind: str | None = None,
+        after: str | None = None,
+        most: int,
     ) -> Sequence[Approval]:
-        """Return open approvals of the sessions that `reader` sees; None sees all."""
-        about = {"tenant": tenant, "reader": reader, "session": session, "kind": kind, "most": most}
+        """Return open approvals of the sessions that `reader` sees, oldest first; None sees all."""
+        about = {"tenant": tenant, "reader": reader, "session": session, "kind": kind, "after": after, "most": most}
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.open_approvals(connection, **about)
             return [_approval(row) async for row in rows]

@@ -7,6 +7,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -44,6 +45,7 @@ FOLLOWED = """() => !document.querySelector("[data-left]")"""
 DRESSED = """dark => document.documentElement.classList.contains("dark") === dark
   && !document.getAnimations().some((each) => each instanceof CSSTransition)"""
 SETTLED = """() => document.querySelector("h1") && !document.querySelector(".animate-breathe, [aria-busy=true]")"""
+WAITING = """() => document.querySelector("h1") && document.querySelector("#content .animate-breathe")"""
 OVERFLOWING = """() => {
   const named = (at) => `${at.tagName.toLowerCase()}.${at.className} ${at.getAttribute("aria-label") ?? ""}`;
   const wide = [...document.querySelectorAll("*")].filter((at) => {
@@ -54,6 +56,15 @@ OVERFLOWING = """() => {
   const page = document.scrollingElement;
   return [...(page.scrollWidth > page.clientWidth ? ["the page"] : []), ...wide.map(named)];
 }"""
+
+
+@dataclass
+class Looks:
+    """What was looked at, and what axe and a narrow window found."""
+
+    findings: list[str] = field(default_factory=list)
+    views: int = 0
+    axe_runs: int = 0
 
 
 async def unchanged(_: BrowserContext) -> None:
@@ -71,6 +82,15 @@ def refused(status: int) -> Change:
 async def cut_off(context: BrowserContext) -> None:
     """Leave every read but the person's own without an answer."""
     await _instead(lambda route: route.abort("connectionrefused"))(context)
+
+
+async def silent(context: BrowserContext) -> None:
+    """Never end a read but the person's own."""
+    await _instead(_ignored)(context)
+
+
+async def _ignored(_: Route) -> None:
+    """Neither answer nor abort."""
 
 
 def answering(answers: Mapping[str, Any]) -> Change:
@@ -96,10 +116,16 @@ def _instead(answer: Callable[[Route], Awaitable[None]]) -> Change:
 
 
 async def in_state(
-    visitor: Visitor, state: str, views: Iterable[View], showing: Action, made: Change = unchanged
-) -> list[str]:
+    visitor: Visitor,
+    state: str,
+    views: Iterable[View],
+    showing: Action,
+    made: Change = unchanged,
+    *,
+    once: str = SETTLED,
+) -> Looks:
     """Show each view, wait until it is in its state, and return what axe and a narrow window find in both themes."""
-    waiting, found = deque(views), list[str]()
+    waiting, looks = deque(views), Looks()
 
     async def window() -> None:
         async with visitor.another() as other:
@@ -107,12 +133,17 @@ async def in_state(
             page = await other.context.new_page()
             await page.emulate_media(color_scheme="light")
             while waiting:
-                view = waiting.popleft()
-                await _go(page, view[0])
-                found.extend(await _findings(page, state, view, showing))
+                path, action = waiting.popleft()
+                await _go(page, path)
+                await page.wait_for_function(once)
+                await showing(page)
+                if action is not None:
+                    await action(page)
+                    await page.wait_for_function(once)
+                await _look(page, f"{path} {state}", looks)
 
     await asyncio.gather(*(window() for _ in range(1 if SCREENSHOTS else WINDOWS)))
-    return found
+    return looks
 
 
 async def _go(page: Page, path: str) -> None:
@@ -125,24 +156,18 @@ async def _go(page: Page, path: str) -> None:
         await page.wait_for_function(FOLLOWED)
 
 
-async def _findings(page: Page, state: str, view: View, showing: Action) -> list[str]:
-    path, action = view
-    await page.wait_for_function(SETTLED)
-    await showing(page)
-    if action is not None:
-        await action(page)
-        await page.wait_for_function(SETTLED)
-    where, found = f"{path} {state}", []
+async def _look(page: Page, where: str, looks: Looks) -> None:
+    looks.views += 1
     for theme, rules in RULES.items():
         await _dress(page, theme)
-        found += [f"{where} {theme}: {finding}" for finding in await axe(page, rules)]
+        looks.axe_runs += 1
+        looks.findings += [f"{where} {theme}: {finding}" for finding in await axe(page, rules)]
         await _picture(page, f"{where} {theme} wide")
     await page.set_viewport_size(NARROW)
-    found += [f"{where} at 360 px: scrolls sideways: {wide}" for wide in await page.evaluate(OVERFLOWING)]
+    looks.findings += [f"{where} at 360 px: scrolls sideways: {wide}" for wide in await page.evaluate(OVERFLOWING)]
     for theme in reversed(RULES) if SCREENSHOTS else ():
         await _dress(page, theme)
         await _picture(page, f"{where} {theme} narrow")
-    return found
 
 
 async def _dress(page: Page, theme: Literal["light", "dark"]) -> None:

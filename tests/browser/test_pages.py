@@ -6,19 +6,20 @@ The list of pages is the application's own navigation, so a new page is tested a
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import httpx
+import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from tests.browser.states import View, answering, cut_off, in_state, pages_of, refused
+from tests.browser.states import WAITING, Action, Looks, View, answering, cut_off, in_state, pages_of, refused, silent
 from tests.browser.visitor import Live, Visitor, approval
 from tests.journeys.test_start_and_stop import approve_all, seen
 
-PAGES = 8
+PAGES = 10
 """The pages of the first version; there may be more."""
 LONG = "a-very-long-name-without-any-space-in-it-" * 4
 WISH = "remove duplicates and sort by type"
@@ -71,45 +72,79 @@ def _example(path: Mapping[str, Any]) -> Any:
     return path["get"]["responses"]["200"]["content"]["application/json"]["example"]
 
 
-async def test_full_pages_are_accessible_and_fit(person: Visitor, seeded: Seeded) -> None:
+@pytest.fixture
+def passes(record_property: Callable[[str, object], None]) -> Callable[[Looks], None]:
+    """Return a check that nothing was found, which counts what was looked at for the summary of the run."""
+
+    def check(looks: Looks) -> None:
+        record_property("views", looks.views)
+        record_property("axe runs", looks.axe_runs)
+        assert looks.findings == []
+
+    return check
+
+
+Check = Callable[[Looks], None]
+
+
+async def test_full_pages_are_accessible_and_fit(
+    person: Visitor, seeded: Seeded, passes: Check, record_property: Callable[[str, object], None]
+) -> None:
     pages = await pages_of(person.context)
     assert len(pages) >= PAGES
+    record_property("pages", len(pages))
     views = [*_plain(pages), *_deeper(seeded)]
-    assert await in_state(person, "full", views, _no_notice, answering(seeded.examples)) == []
+    passes(await in_state(person, "full", views, _no_notice, answering(seeded.examples)))
 
 
-async def test_empty_pages_are_accessible_and_fit(stranger: Visitor) -> None:
+async def test_empty_pages_are_accessible_and_fit(stranger: Visitor, passes: Check) -> None:
     # Operations and Settings belong to the machine's own tenant; they tell the stranger so.
     stranger.failures_expected = True
     pages = await pages_of(stranger.context)
-    assert await in_state(stranger, "empty", _plain(pages), _no_notice) == []
+    passes(await in_state(stranger, "empty", _plain(pages), _no_notice))
 
 
-async def test_failing_pages_say_so_accessibly(person: Visitor) -> None:
+async def test_failing_pages_say_so_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
     person.failures_expected = True
-    pages = await pages_of(person.context)
-
-    async def says(page: Page) -> None:
-        await expect(page.get_by_role("alert").get_by_text("This did not work").first).to_be_visible()
-
-    assert await in_state(person, "failing", _plain(pages), says, refused(500)) == []
+    says = _saying("alert", "This did not work")
+    passes(await in_state(person, "failing", await _addressed(person, seeded), says, refused(500)))
 
 
-async def test_pages_of_a_dead_gateway_say_so_accessibly(person: Visitor) -> None:
+async def test_pages_of_a_dead_gateway_say_so_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
     person.failures_expected = True
-    pages = await pages_of(person.context)
-
-    async def says(page: Page) -> None:
-        await expect(page.get_by_role("status").get_by_text("No connection to Suma").first).to_be_visible()
-
-    assert await in_state(person, "dead", _plain(pages), says, cut_off) == []
+    says = _saying("alert", "No connection to Suma")
+    passes(await in_state(person, "dead", await _addressed(person, seeded), says, cut_off))
 
 
-async def test_sign_in_and_missing_page_are_accessible_and_fit(visitor: Visitor, live: Live) -> None:
+async def test_pages_without_permission_say_so_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
+    person.failures_expected = True
+    says = _saying("alert", "You may not see this")
+    passes(await in_state(person, "forbidden", await _addressed(person, seeded), says, refused(403)))
+
+
+async def test_loading_pages_say_so_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
+    says = _saying("status", "Loading")
+    passes(await in_state(person, "loading", await _addressed(person, seeded), says, silent, once=WAITING))
+
+
+async def test_sign_in_and_missing_page_are_accessible_and_fit(visitor: Visitor, live: Live, passes: Check) -> None:
     visitor.failures_expected = True
-    assert await in_state(visitor, "signed-out", [("/chat", None)], _no_notice) == []
+    passes(await in_state(visitor, "signed-out", [("/chat", None)], _no_notice))
     await visitor.sign_in(live.key)
-    assert await in_state(visitor, "missing", [("/nowhere", None)], _no_notice) == []
+    passes(await in_state(visitor, "missing", [("/nowhere", None)], _no_notice))
+
+
+async def _addressed(person: Visitor, seeded: Seeded) -> list[View]:
+    """All pages, and the views of one thing that have an address."""
+    deeper = (f"/chat/{seeded.done}", f"/workspace/{seeded.waiting}", "/skills/remove-duplicates")
+    return _plain([*await pages_of(person.context), *deeper])
+
+
+def _saying(role: Literal["alert", "status"], text: str) -> Action:
+    async def says(page: Page) -> None:
+        await expect(page.locator("#content").get_by_role(role).get_by_text(text).first).to_be_visible()
+
+    return says
 
 
 def _plain(pages: list[str]) -> list[View]:

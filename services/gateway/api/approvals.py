@@ -62,12 +62,19 @@ EDITS = (NoArgs, NoApproval, Refusal(422, "CANNOT_EXCLUDE", "taxes.pdf is not pa
 
 @router.get("/v1/approvals", tags=["approvals"])
 async def inbox(
-    here: Here, who: CanRead, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
+    here: Here,
+    who: CanRead,
+    session: Id | None = None,
+    after: Id | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> ApprovalList:
     """List open approvals, oldest first, of one session or of all."""
-    found = await here.store.approvals(who.tenant, reader=access.reader(who), session=session, most=limit)
-    shown = [ApprovalShown.model_validate(approval) for approval in found]
-    return ApprovalList(approvals=shown, as_of=here.platform.clock.now())
+    found = await here.store.approvals(who.tenant, reader=access.reader(who), session=session, after=after, most=limit)
+    return ApprovalList(
+        approvals=[ApprovalShown.model_validate(approval) for approval in found],
+        next=found[-1].approval_id if len(found) == limit else None,
+        as_of=here.platform.clock.now(),
+    )
 
 
 @router.get("/v1/approvals/{approval_id}", responses=raises(NoSuchApproval), tags=["approvals"])

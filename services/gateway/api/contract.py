@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel
 
 from libs.database import DatabaseCrowded
 from libs.errors import NotFound, Unavailable
+from libs.events import ApprovalRequested, Event
 from libs.identity import BadKey, BadToken
 from libs.runtime.problem_details import MEDIA_TYPE
 from services.gateway.api.bodies import NotAccepted
@@ -20,10 +22,16 @@ from services.gateway.api.commands import Contended, PolicyDenied, Reused
 from services.gateway.api.errors import Problem, Refusal, problem, refusal_of
 from services.gateway.api.examples import MEDIA, PARAMETERS, SCHEMAS
 from services.gateway.api.middleware.concurrency import OPEN
+from services.gateway.api.models import Delta, MessageAccepted
 from services.gateway.credentials import CrossSite
 
 Json = dict[str, Any]
 JSON = "application/json"
+SCHEMA = "#/components/schemas/{model}"
+STREAMED = (MessageAccepted, Delta)
+"""What a stream sends besides the events of proto/events."""
+STORED: Mapping[tuple[str, str], type[Event]] = {("ApprovalShown", "data"): ApprovalRequested}
+"""Fields that hold an event as it was stored: it was checked then, so an answer passes it on unread."""
 WRITES = ("post", "put", "patch", "delete")
 
 FOREIGN_ORIGIN = Refusal(403, "FOREIGN_ORIGIN", "Pages of another origin may not send requests here.")
@@ -144,11 +152,16 @@ def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def _schemas(schemas: Json) -> Json:
-    """Return the schemas, with our own of errors instead of the framework's."""
-    ours = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-    places = ours.pop("$defs")
+    """Return the schemas, with our own of errors instead of the framework's, and those of streams and stored events."""
+    ours: Json = {}
+    models: tuple[type[BaseModel], ...] = (Problem, *STREAMED, *STORED.values())
+    for model in models:
+        schema = model.model_json_schema(ref_template=SCHEMA, mode="serialization")
+        ours |= {**schema.pop("$defs", {}), model.__name__: schema}
     kept = {name: schema for name, schema in schemas.items() if name not in ("HTTPValidationError", "ValidationError")}
-    return dict(sorted({**kept, **places, "Problem": ours}.items()))
+    for (name, field), event in STORED.items():
+        kept[name]["properties"][field] = {"$ref": SCHEMA.format(model=event.__name__)}
+    return dict(sorted({**ours, **kept, "Problem": ours["Problem"]}.items()))
 
 
 def _own(operation: Json) -> Json:

@@ -56,9 +56,11 @@ class NoSuchDeadLetter(NotFound):
 async def list_letters(here: Here, who: Authenticated, look: Annotated[ListFilter, Query()]) -> LetterList:
     """List the tenant's dead letters, newest first; only open ones unless `state=` says otherwise."""
     await commands.record_access(here, who, READ)
-    found = await here.dead_letters.search(who.tenant, look.search(look.state), most=look.limit)
+    wanted = look.search(look.state)
+    found = await here.dead_letters.search(who.tenant, wanted, most=look.limit)
     return LetterList(
         letters=[LetterShown.model_validate(dead_letter) for dead_letter in found],
+        codes=dict(await here.dead_letters.codes(who.tenant, wanted)),
         next=found[-1].letter_id if len(found) == look.limit else None,
         as_of=here.platform.clock.now(),
     )

@@ -82,13 +82,21 @@ DIFF = {
     "bytes_freed": 48213,
     "entries": [ENTRY],
 }
+ASKED = {"turn_id": TURN, "digest": DIGEST, "expires_in": 86_400.0, "items": [], "args": {}}
 APPROVAL_SHOWN = {
     "approval_id": APPROVAL,
     "session_id": SESSION,
     "turn_id": TURN,
     "kind": "commit",
     "digest": DIGEST,
-    "data": {"kind": "commit", "title": "Commit 1 change", "diff": DIFF, "items": [], "undo": "it can be rolled back"},
+    "data": {
+        **ASKED,
+        "kind": "commit",
+        "approval_id": APPROVAL,
+        "title": "Commit 1 change",
+        "diff": DIFF,
+        "undo": "it can be rolled back",
+    },
     "opened_at": AT,
     "expires_at": MUCH_LATER,
     "outcome": None,
@@ -100,7 +108,13 @@ EFFECT_SHOWN = {
     **APPROVAL_SHOWN,
     "approval_id": EFFECT,
     "kind": "effect",
-    "data": {"kind": "effect", "tool": "messages.send", "title": "Was the message sent?"},
+    "data": {
+        **ASKED,
+        "kind": "effect",
+        "approval_id": EFFECT,
+        "tool": "messages.send",
+        "title": "Was the message sent?",
+    },
 }
 BALANCE = {"limit": 50_000_000, "spent": 18_240, "reserved": 16_000}
 BUDGET = {"tokens": BALANCE, "cost_micros": {**BALANCE, "limit": 100_000_000}, "until": "2026-03-03T00:00:00Z"}
@@ -242,7 +256,7 @@ REMOTE_SERVER = {
 SCHEMAS: Mapping[str, Any] = {
     "Accepted": ACCEPTED,
     "Answer": {"verdict": "override", "digest": DIGEST, "exclude": ["taxes/2024.pdf"]},
-    "ApprovalList": {"approvals": [APPROVAL_SHOWN], "as_of": LATER},
+    "ApprovalList": {"approvals": [APPROVAL_SHOWN], "next": None, "as_of": LATER},
     "ApprovalShown": APPROVAL_SHOWN,
     "AuditPage": {"records": [RECORD], "next": None, "behind": 0, "as_of": LATER},
     "AuditState": {"count": 41, "sealed": 40, "sealed_at": AT, "head": DIGEST, "behind": 0, "as_of": LATER},
@@ -310,7 +324,7 @@ SCHEMAS: Mapping[str, Any] = {
     "KeyList": {"keys": [KEY_SHOWN], "next": None, "as_of": LATER},
     "KeyShown": {**KEY_SHOWN, "state": "revoked", "revoked_at": LATER, "browsers": 0},
     "LetterClosed": LETTER_CLOSED,
-    "LetterList": {"letters": [LETTER_SHOWN], "next": None, "as_of": LATER},
+    "LetterList": {"letters": [LETTER_SHOWN], "codes": {"MALFORMED_EVENT": 1}, "next": None, "as_of": LATER},
     "LetterRead": {
         **LETTER_SHOWN,
         "principal": "ada",
@@ -439,6 +453,20 @@ SCHEMAS: Mapping[str, Any] = {
     "RemoteServerList": {"servers": [REMOTE_SERVER]},
     "RemoteTool": REMOTE_TOOL,
     "RemoteToolRevoked": {"name": "tickets.create", "state": "revoked"},
+    "ServiceHealthList": {
+        "services": [
+            {"service": "gateway", "state": "ready", "pid": 4711, "version": "0.1.0", "level": "none", "problems": []},
+            {
+                "service": "memory_service",
+                "state": "down",
+                "pid": None,
+                "version": None,
+                "level": "none",
+                "problems": ["memory_service: ConnectError"],
+            },
+        ],
+        "as_of": LATER,
+    },
     "SkillRevoked": {"name": "our-invoices", "state": "off"},
     "SnapshotList": {"snapshots": [{"snapshot_id": SNAPSHOT, "version": 2, "step_id": "p1.s2", "at": AT}]},
     "Status": {"tenant": "acme", "sessions": 3, "turns": 1, "approvals": 1, "session": SESSION_SHOWN, "as_of": LATER},

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from libs.events.inbound import ATTACHMENTS_MOST
-from libs.events.values import Hitl
+from libs.events.values import Asset, Hitl
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=100_000, pattern=r"\S")]
@@ -266,13 +266,34 @@ class RunResponse(Accepted):
 
 
 class StreamEvent(ResponseModel):
-    """One event of a session's sequence. `seq` has no gaps; `type` is for example `turn.started`."""
+    """One event of a session's sequence. `seq` has no gaps; `type` is for example `turn.started`. The data of
+    `message.accepted` is a MessageAccepted; that of each other type is in proto/events.
+    """
 
     seq: int
     type: str
     turn_id: str | None
     time: datetime
     data: dict[str, Any]
+
+
+class MessageAccepted(ResponseModel):
+    """The data of `message.accepted`: a message that was answered with 202."""
+
+    message_id: str
+    text: str
+    principal: str
+    hitl: Hitl
+    attachments: list[Asset] = []
+
+
+class Delta(ResponseModel):
+    """Partial text of a model, without a number. Another call or attempt starts from empty text."""
+
+    turn_id: str
+    call: str
+    attempt: int
+    text: str
 
 
 class EventList(ResponseModel):
@@ -333,6 +354,8 @@ class ApprovalShown(ResponseModel):
 
 class ApprovalList(ResponseModel):
     approvals: list[ApprovalShown]
+    next: str | None
+    """`after=` of the next page; null at the end."""
     as_of: datetime
 
 
@@ -405,3 +428,21 @@ class Readiness(ResponseModel):
     """The level of the most degraded dependency."""
     checks: dict[str, Check]
     problems: list[str]
+
+
+class ServiceHealth(ResponseModel):
+    """A service. `down`: it does not answer. All services of one process have the state and the problems of that
+    process.
+    """
+
+    service: str
+    state: Literal["ready", "not_ready", "down"]
+    pid: int | None = None
+    version: str | None = None
+    level: str = "none"
+    problems: list[str] = []
+
+
+class ServiceHealthList(ResponseModel):
+    services: list[ServiceHealth]
+    as_of: datetime

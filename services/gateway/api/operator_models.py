@@ -130,6 +130,8 @@ class LetterRead(LetterShown):
 
 class LetterList(ResponseModel):
     letters: list[LetterShown]
+    codes: dict[str, int]
+    """How many match, by code, on all pages."""
     next: str | None
     """`before=` of the next page; null at the end."""
     as_of: datetime

@@ -209,4 +209,5 @@ async def _encoded(view: View) -> AsyncGenerator[bytes]:
 
 
 def delta_of(item: TextDelta) -> dict[str, Any]:
+    """Return the body of a `Delta`."""
     return {"turn_id": item.turn_id, "call": item.call, "attempt": item.attempt, "text": item.text}

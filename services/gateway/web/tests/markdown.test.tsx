@@ -9,7 +9,8 @@ async function shown(text: string): Promise<HTMLElement> {
   const { container } = render(<Markdown text={text} />);
   await waitFor(() => {
     if (container.querySelector(".whitespace-pre-wrap")) throw new Error("not rendered yet");
-  });
+    // The renderer is loaded when it is first needed, which takes a busy machine longer than a second.
+  }, { timeout: 20_000 });
   return container;
 }
 

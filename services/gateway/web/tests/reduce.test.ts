@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { EventData } from "@/api/generated/events";
-import { drafted, EMPTY, openTurn, reduce, type SessionView } from "@/session/reduce";
+import { drafted, EMPTY, openTurn, reduce, stageMoves, type SessionView } from "@/session/reduce";
 
 const TURN = "t1";
 let seq = 0;
@@ -38,6 +38,19 @@ describe("a turn", () => {
     expect(turn).toMatchObject({ text: "sort these", state: "completed", answer: "Done." });
     expect(turn?.rounds[0]?.steps[0]).toMatchObject({ state: "succeeded", attempts: 1 });
     expect(openTurn(view.turns)).toBeNull();
+  });
+
+  test("moves the stage with each changing step, question and commit", () => {
+    const changing = { ...step(2), mutates: true };
+    const events = [
+      event("plan.proposed", { plan: { plan_id: "p", steps: [step(1), changing] } }),
+      state(1, "succeeded"),
+      state(2, "running"),
+      state(2, "succeeded"),
+      event("workspace.changed", { change: "committed", epoch: 1 }),
+    ];
+    const moves = events.map((_, at) => stageMoves(replay(...events.slice(0, at + 1)).turns));
+    expect(moves).toEqual([0, 0, 0, 1, 2]);
   });
 
   test("counts the attempts of a step that runs again", () => {

@@ -59,6 +59,16 @@ async def test_inbox_lists_an_approval_until_it_is_closed(home: RunningGateway, 
     assert (await http.get(f"/v1/turns/{asked.turn_id}")).json()["state"] == "running"
 
 
+async def test_inbox_is_read_page_by_page(home: RunningGateway, http: httpx.AsyncClient) -> None:
+    asked = [(await _asked(home, http)).approval_id for _ in range(3)]
+    found, after = list[str](), None
+    for _ in range(4):
+        page = (await http.get("/v1/approvals", params={"limit": 1, **({"after": after} if after else {})})).json()
+        found += [approval["approval_id"] for approval in page["approvals"]]
+        after = page["next"]
+    assert (found, after) == (asked, None)
+
+
 async def test_an_answer_goes_to_the_worker_with_who_gave_it(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     body = {"verdict": "override", "digest": "d1", "exclude": ["b"], "reason": "b is mine"}

@@ -72,6 +72,8 @@ async def test_hundred_poison_messages_are_replayed_after_repair(operator: Opera
     await operator.letters(100)
     await operator.until_handled(1)
     assert not operator.gateway.running.failed.done()
+    page = (await operator.http.get("/v1/admin/dlq", params={"limit": 1})).json()
+    assert (len(page["letters"]), page["codes"]) == (1, {"REJECTED": 100})
 
     operator.worker.mended = True
     answer = (await operator.http.post("/v1/admin/dlq/replay", json={"topic": MEMORIES})).json()

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from deploy.local.ports import free_port
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.runtime.embedded.postgres import Postgres
+from libs.runtime.health import Health
 from services.gateway.service import watch
+from services.health import healthy
 from tests import infrastructure
 from tests.chaos.servers import PostgresServer, RedisServer
 from tests.infrastructure import AllowAll
@@ -117,6 +121,24 @@ async def test_what_the_host_knows_is_told_too(gateway_where: Dsns, owner: str) 
 
 async def test_health_under_v1_is_the_same_with_a_key(http: httpx.AsyncClient) -> None:
     assert (await http.get("/v1/health")).json()["ready"] is True
+
+
+async def test_each_service_is_asked_in_its_own_process(gateway_where: Dsns, owner: str) -> None:
+    clients = dict[str, Callable[[], httpx.AsyncClient]]()
+    async with running_gateway(gateway_where, owner, policy=AllowAll(), clients=clients) as home, home.client() as http:
+        well = healthy(None, list, Health(home.platform))
+        ailing = healthy(None, lambda: ["audit_worker stopped"], Health(home.platform))
+        clients.update(gateway=home.client, tool_executor=_in_process(well), audit_worker=_in_process(ailing))
+        clients["memory_service"] = lambda: httpx.AsyncClient(base_url=f"http://127.0.0.1:{free_port()}")
+        services = (await http.get("/v1/health/services")).json()["services"]
+    found = {each["service"]: (each["state"], each["problems"]) for each in services}
+    assert found["gateway"] == found["tool_executor"] == ("ready", [])
+    assert found["audit_worker"] == ("not_ready", ["audit_worker stopped"])
+    assert found["memory_service"] == ("down", ["memory_service: ConnectError"])
+
+
+def _in_process(app: Any) -> Callable[[], httpx.AsyncClient]:
+    return lambda: httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
 
 
 @pytest.mark.requirement("S3-60")

@@ -19,6 +19,7 @@ from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.events import MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
 from libs.runtime.embedded.redis import Redis
+from services.gateway.api import models
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.sse import Sse, opened, read
 
@@ -249,6 +250,9 @@ async def test_partial_text_reaches_viewers_without_a_number(
     (said,) = [(id, data) for id, type, data in viewer.events if type == "delta"]
     assert said == (None, {"turn_id": turn, "call": "c1", "attempt": 1, "text": "Hel"})
     assert viewer.seqs() == [1, 2, 3]
+    # The web application's types are generated from these models.
+    assert said[1].keys() == models.Delta.model_fields.keys()
+    assert viewer.events[0][2]["data"].keys() == models.MessageAccepted.model_fields.keys()
 
 
 async def test_a_viewer_who_comes_late_hears_what_was_said_before(

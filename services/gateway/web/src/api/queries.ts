@@ -3,7 +3,9 @@ import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions, useQ
 import { api, data } from "./client";
 import { asProblem } from "./problem";
 
+/** A first page that shows at once; long ones follow, so that ten thousand sessions take twenty. */
 const SESSIONS_PAGE = 100;
+const SESSIONS_LONG_PAGE = 500;
 const POLL = 5000;
 
 export const queryClient = new QueryClient({
@@ -42,7 +44,7 @@ export const sessionsQuery = ({ words, open }: SessionFilter = {}) =>
     queryFn: ({ pageParam }) =>
       data(
         api.GET("/v1/sessions", {
-          params: { query: { limit: SESSIONS_PAGE, before: pageParam, words: words === "" ? undefined : words, open } },
+          params: { query: { limit: pageParam === undefined ? SESSIONS_PAGE : SESSIONS_LONG_PAGE, before: pageParam, words: words === "" ? undefined : words, open } },
         }),
       ),
     initialPageParam: undefined as string | undefined,
@@ -57,11 +59,24 @@ export const sessionQuery = (id: string) =>
     queryFn: () => data(api.GET("/v1/sessions/{session_id}", { params: { path: { session_id: id } } })),
   });
 
-export const approvalsQuery = queryOptions({
+const APPROVALS_PAGE = 100;
+
+/** The open approvals, oldest first, a page at a time. */
+export const approvalsQuery = infiniteQueryOptions({
   queryKey: ["approvals"],
-  queryFn: () => data(api.GET("/v1/approvals", { params: { query: { limit: 500 } } })),
+  queryFn: ({ pageParam }) => data(api.GET("/v1/approvals", { params: { query: { limit: APPROVALS_PAGE, after: pageParam } } })),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next ?? undefined,
   refetchInterval: POLL,
 });
+
+/** The open approvals of one session. */
+export const sessionApprovalsQuery = (session: string) =>
+  queryOptions({
+    queryKey: ["approvals", session],
+    queryFn: () => data(api.GET("/v1/approvals", { params: { query: { session } } })),
+    refetchInterval: POLL,
+  });
 
 export const graphQuery = (session: string) =>
   queryOptions({

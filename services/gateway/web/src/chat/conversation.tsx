@@ -32,7 +32,7 @@ export function Conversation({ session }: { session: string }) {
     void queryClient.invalidateQueries({ queryKey: ["approvals"] });
     void queryClient.invalidateQueries({ queryKey: ["sessions"] });
   }, [openState]);
-  if (problem) return <Failed whole error={problem} />;
+  if (connection === "refused" && problem) return <Failed whole error={problem} />;
   const waits = open?.state === "awaiting_clarification";
   const known = about.data;
   return (
@@ -53,7 +53,7 @@ export function Conversation({ session }: { session: string }) {
       </div>
       <div ref={end} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Conversation">
         <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-6">
-          {shown.length === 0 && connection !== "live" && <Loading label="Loading the conversation" />}
+          {shown.length === 0 && connection !== "live" && (problem ? <Failed error={problem} /> : <Loading label="Loading the conversation" />)}
           {shown.map((turn) => (
             <Turn key={turn.id} session={session} turn={turn} undone={undone} draft={drafts?.turn === turn.id ? drafts.text : ""} />
           ))}

@@ -2,7 +2,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
-import { useCallback } from "react";
 import type { Schemas } from "@/api/client";
 import { sessionsQuery } from "@/api/queries";
 import { Empty, Failed, Loading, useShownError } from "@/components/states";
@@ -10,6 +9,7 @@ import { Ago } from "@/components/time";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
 import { folderOf } from "@/lib/format";
+import { useMore } from "@/lib/use-more";
 import { ofTurn } from "@/session/says";
 
 const DOTS: Record<string, string> = { warn: "bg-warn", info: "bg-info", neutral: "bg-line-strong" };
@@ -23,10 +23,7 @@ interface SessionListProps {
 
 export function SessionList({ current, onChoose, to = "/chat/{-$session}" }: SessionListProps) {
   const query = useInfiniteQuery(sessionsQuery());
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const error = useShownError(query);
   if (query.data === undefined) {
     return <div className="p-3">{error ? <Failed error={error} retry={() => void query.refetch()} /> : <Loading />}</div>;

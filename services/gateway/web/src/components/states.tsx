@@ -89,7 +89,7 @@ export function useShownError({ data, error, isSuccess }: Pick<UseQueryResult, "
 }
 
 interface LoadedProps<T> {
-  query: UseQueryResult<T>;
+  query: Pick<UseQueryResult<T>, "data" | "error" | "isError" | "isSuccess"> & { refetch: () => unknown };
   /** Return what to show if there is nothing; false if there is something. */
   empty?: (data: T) => ReactNode;
   loading?: ReactNode;

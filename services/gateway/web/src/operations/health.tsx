@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, type Schemas } from "@/api/client";
+import { api, data, type Schemas } from "@/api/client";
 import { problemOf } from "@/api/problem";
 import { Loaded } from "@/components/states";
 import { Badge, Card, type Tone } from "@/components/ui";
+import { cx } from "@/lib/cx";
 import { words } from "@/lib/format";
 
 type Readiness = Schemas["Readiness"];
 type Check = Schemas["Check"];
+type Service = Schemas["ServiceHealth"];
 
 const POLL = 5000;
 
@@ -20,8 +22,7 @@ async function readHealth(): Promise<Readiness> {
 
 interface State { tone: Tone; text: string }
 
-function stateOf(check: Check | undefined): State {
-  if (!check) return { tone: "ok", text: "ok" };
+function stateOf(check: Check): State {
   if (!check.ok) return { tone: "danger", text: "down" };
   if (check.level !== "none") return { tone: "warn", text: `${check.level} loss` };
   return check.detail.startsWith("slow") ? { tone: "warn", text: "slow" } : { tone: "ok", text: "ok" };
@@ -33,19 +34,20 @@ function detailOf({ detail, circuit }: Check): string {
   return [detail.replace(REVISION, (hash) => `revision ${hash.slice(0, 12)}`), circuit === "closed" ? "" : `circuit ${words(circuit)}`].filter(Boolean).join("; ") || "answers";
 }
 
-/** The services of the process that answers, what they depend on, and why it is not ready. */
+/** Each service in whatever process it runs, what the process that answers depends on, and why it is not ready. */
 export function HealthSection() {
   const query = useQuery({ queryKey: ["health"], queryFn: readHealth, refetchInterval: POLL });
+  const services = useQuery({ queryKey: ["health", "services"], queryFn: () => data(api.GET("/v1/health/services")), refetchInterval: POLL });
   return (
     <section aria-labelledby="health" className="flex flex-col gap-2">
       <h2 id="health" className="text-lg font-semibold">Health</h2>
-      <Loaded query={query}>{(health) => <Report health={health} />}</Loaded>
+      <Loaded query={query}>{(health) => <Report health={health} services={services.data?.services ?? []} />}</Loaded>
     </section>
   );
 }
 
-function Report({ health }: { health: Readiness }) {
-  const others = Object.entries(health.checks).filter(([name]) => !health.services.includes(name));
+function Report({ health, services }: { health: Readiness; services: readonly Service[] }) {
+  const checks = Object.entries(health.checks).filter(([name]) => !services.some(({ service }) => service === name));
   return (
     <Card>
       <p className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-3">
@@ -58,16 +60,26 @@ function Report({ health }: { health: Readiness }) {
           {health.problems.map((problem) => <li key={problem} className="[overflow-wrap:anywhere]">{problem}</li>)}
         </ul>
       )}
-      <ul className="grid gap-x-6 px-4 py-2 sm:grid-cols-2 xl:grid-cols-3">
-        {health.services.map((name) => {
-          const problem = health.problems.find((each) => each.startsWith(name));
-          const state: State = problem ? { tone: "danger", text: "problem" } : stateOf(health.checks[name]);
-          return <Item key={name} name={name} detail={problem ?? "in this process"} {...state} />;
-        })}
-        {others.map(([name, check]) => <Item key={name} name={name} detail={detailOf(check)} {...stateOf(check)} />)}
+      <ul aria-label="Services" className={LIST}>
+        {services.map((service) => <Item key={service.service} name={service.service} {...stateOfService(service, health.pid)} />)}
+      </ul>
+      <ul aria-label="Dependencies" className={cx(LIST, "border-t border-line")}>
+        {checks.map(([name, check]) => <Item key={name} name={name} detail={detailOf(check)} {...stateOf(check)} />)}
       </ul>
     </Card>
   );
+}
+
+const LIST = "grid gap-x-6 px-4 py-2 sm:grid-cols-2 xl:grid-cols-3";
+
+/** All services of a process share its problems; the one that a problem names is shown with it. */
+function stateOfService({ service, state, pid, level, problems }: Service, here: number): State & { detail: string } {
+  const own = problems.find((problem) => problem.startsWith(service));
+  if (state === "down") return { tone: "danger", text: "down", detail: own ?? "does not answer" };
+  const where = pid === here ? "in this process" : `process ${pid?.toString() ?? "unknown"}`;
+  if (own) return { tone: "danger", text: "problem", detail: own };
+  if (state === "not_ready") return { tone: "warn", text: "not ready", detail: `${where}: ${problems[0] ?? ""}` };
+  return level === "none" ? { tone: "ok", text: "ok", detail: where } : { tone: "warn", text: `${level} loss`, detail: where };
 }
 
 function Item({ name, detail, tone, text }: State & { name: string; detail: string }) {

@@ -1,36 +1,37 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ShieldCheck } from "lucide-react";
 import type { Schemas } from "@/api/client";
-import type { ApprovalRequested } from "@/api/generated/events";
 import { approvalsQuery } from "@/api/queries";
 import { type Ask, ApprovalCard } from "@/chat/approval-card";
 import { Empty, Loaded } from "@/components/states";
 import { Ago } from "@/components/time";
 import { VirtualList } from "@/components/virtual-list";
 import { PageHead } from "@/components/ui";
+import { useMore } from "@/lib/use-more";
 
 const HEIGHT = 320;
 
 /** Approvals: all that waits for a decision, over all sessions, the oldest first. */
 export default function Approvals() {
-  const query = useQuery(approvalsQuery);
+  const query = useInfiniteQuery(approvalsQuery);
+  const more = useMore(query);
   return (
     <div className="flex h-full flex-col">
       <PageHead title="Approvals" about="What waits for your decision, the oldest first. Nothing happens without one." />
       <div className="min-h-0 flex-1 px-4 md:px-6">
         <Loaded
           query={query}
-          empty={({ approvals }) =>
-            approvals.length === 0 && (
+          empty={({ pages }) =>
+            pages[0]?.approvals.length === 0 && (
               <Empty icon={ShieldCheck} title="Nothing waits for you">
                 Approvals of all your sessions appear here.
               </Empty>
             )
           }
         >
-          {({ approvals }) => (
-            <VirtualList items={approvals} keyOf={(each) => each.approval_id} height={HEIGHT} label="Open approvals">
+          {({ pages }) => (
+            <VirtualList items={pages.flatMap(({ approvals }) => approvals)} keyOf={(each) => each.approval_id} height={HEIGHT} label="Open approvals" onEnd={more}>
               {(approval) => (
                 <div className="max-w-3xl pb-4">
                   <ApprovalCard level="h2" ask={askOf(approval)} where={<Where approval={approval} />} />
@@ -61,8 +62,7 @@ function askOf(approval: Schemas["ApprovalShown"]): Ask {
     approvalId: approval.approval_id,
     kind: approval.kind,
     digest: approval.digest,
-    // The stored event; the API's document leaves its data open.
-    data: approval.data as unknown as ApprovalRequested,
+    data: approval.data,
     askedAt: approval.opened_at,
     expiresAt: approval.expires_at,
     outcome: approval.outcome,

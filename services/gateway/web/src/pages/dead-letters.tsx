@@ -32,7 +32,7 @@ export default function DeadLetters() {
   });
   const error = useShownError(query);
   const letters = query.data?.pages.flatMap((page) => page.letters) ?? [];
-  const codes = [...new Set(letters.map((letter) => letter.code))];
+  const codes = Object.entries(query.data?.pages.at(-1)?.codes ?? {});
   return (
     <Page title="Dead letters" about="Events that could not be handled. Mend the cause, then replay them." actions={<Button onClick={() => void query.refetch()}>Refresh</Button>}>
       {query.data === undefined ? (
@@ -41,7 +41,7 @@ export default function DeadLetters() {
         <Empty icon={MailX} title="No dead letters">Every event was handled, or is still being retried.</Empty>
       ) : (
         <div className="flex flex-col gap-4">
-          {codes.map((code) => <Group key={code} code={code} letters={letters.filter((letter) => letter.code === code)} />)}
+          {codes.map(([code, all]) => <Group key={code} code={code} all={all} letters={letters.filter((letter) => letter.code === code)} />)}
           {query.hasNextPage && <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>Show older ones</Button>}
         </div>
       )}
@@ -49,25 +49,27 @@ export default function DeadLetters() {
   );
 }
 
-function Group({ code, letters }: { code: string; letters: Letter[] }) {
-  const may = useMay("admin.dlq.write");
-  const all = useMay("admin");
+/** The letters of one cause: `all` are open, and these were read so far. */
+function Group({ code, all, letters }: { code: string; all: number; letters: Letter[] }) {
+  const write = useMay("admin.dlq.write");
+  const admin = useMay("admin");
+  const may = write || admin;
   const [asked, setAsked] = useState<"replay" | "discard" | null>(null);
   const [shown, setShown] = useState(FIRST);
   return (
     <Card aria-label={code}>
       <header className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-3">
         <h2 className="min-w-0 flex-1 basis-44 font-semibold">
-          {words(code)} <span className="font-normal text-muted">{count(letters.length, "letter")}</span>
+          {words(code)} <span className="font-normal text-muted">{count(all, "letter")}{letters.length < all && `, ${letters.length.toString()} of them read`}</span>
         </h2>
-        {(may || all) && (
+        {may && (
           <>
             <Button size="small" onClick={() => { setAsked("replay"); }}><RotateCcw aria-hidden className="size-3.5" /> Replay all</Button>
             <Button size="small" look="danger" onClick={() => { setAsked("discard"); }}><Trash2 aria-hidden className="size-3.5" /> Discard all</Button>
           </>
         )}
       </header>
-      <ul>{letters.slice(0, shown).map((letter) => <Row key={letter.letter_id} letter={letter} may={may || all} />)}</ul>
+      <ul>{letters.slice(0, shown).map((letter) => <Row key={letter.letter_id} letter={letter} may={may} />)}</ul>
       {letters.length > shown && (
         <div className="p-3"><Button size="small" look="quiet" onClick={() => { setShown(shown + PAGE); }}>Show more</Button></div>
       )}

@@ -1,13 +1,14 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Building2, Copy, KeyRound, Plus } from "lucide-react";
+import { infiniteQueryOptions, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Building2, Copy, KeyRound, Plus, Users } from "lucide-react";
 import { useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { meQuery, useMay } from "@/api/queries";
 import { Dialog } from "@/components/dialog";
+import { More } from "@/components/more";
 import { Empty, Loaded } from "@/components/states";
 import { Ago } from "@/components/time";
 import { tell, tellProblem } from "@/components/toast";
-import { Badge, Button, Card, Page, SelectField, TextField, type Tone } from "@/components/ui";
+import { Badge, Button, Card, Page, SelectField, TextArea, TextField, type Tone } from "@/components/ui";
 import { count } from "@/lib/format";
 
 type Key = Schemas["KeyShown"];
@@ -23,12 +24,36 @@ const TONES: Record<string, Tone> = { valid: "ok", expired: "warn", revoked: "ne
 const DAYS = [["7", "In a week"], ["90", "In three months"], ["365", "In a year"], ["", "Never"]] as const;
 const DAY = 86_400_000;
 
+const PAGE = 200;
+
+const keysQuery = (ended: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ["keys", ended],
+    queryFn: ({ pageParam }) => data(api.GET("/v1/admin/keys", { params: { query: { ended, limit: PAGE, before: pageParam } } })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+
+const principalsQuery = infiniteQueryOptions({
+  queryKey: ["principals"],
+  queryFn: ({ pageParam }) => data(api.GET("/v1/admin/principals", { params: { query: { limit: PAGE, after: pageParam } } })),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next ?? undefined,
+});
+
+const tenantsQuery = infiniteQueryOptions({
+  queryKey: ["tenants"],
+  queryFn: ({ pageParam }) => data(api.GET("/v1/admin/tenants", { params: { query: { limit: PAGE, after: pageParam } } })),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next ?? undefined,
+});
+
 /** Keys and tenants: who and what may sign in, with which rights. */
 export default function Keys() {
   const [ended, setEnded] = useState(false);
   const [adding, setAdding] = useState(false);
   const [created, setCreated] = useState<Created | null>(null);
-  const query = useQuery({ queryKey: ["keys", ended], queryFn: () => data(api.GET("/v1/admin/keys", { params: { query: { ended, limit: 500 } } })) });
+  const query = useInfiniteQuery(keysQuery(ended));
   const tenants = useMay("admin.tenants");
   return (
     <Page
@@ -39,9 +64,15 @@ export default function Keys() {
       <label className="mb-3 flex w-fit items-center gap-2 text-sm">
         <input type="checkbox" className="size-4" checked={ended} onChange={(event) => { setEnded(event.target.checked); }} /> Show revoked and expired keys
       </label>
-      <Loaded query={query} empty={({ keys }) => keys.length === 0 && <Empty icon={KeyRound} title="No keys" />}>
-        {({ keys }) => <Card aria-label="Keys"><ul>{keys.map((key) => <Row key={key.key_id} shown={key} onCreated={setCreated} />)}</ul></Card>}
+      <Loaded query={query} empty={({ pages }) => pages[0]?.keys.length === 0 && <Empty icon={KeyRound} title="No keys" />}>
+        {({ pages }) => (
+          <Card aria-label="Keys">
+            <ul>{pages.flatMap(({ keys }) => keys).map((key) => <Row key={key.key_id} shown={key} onCreated={setCreated} />)}</ul>
+          </Card>
+        )}
       </Loaded>
+      <More query={query} of="keys" />
+      <Principals />
       {tenants && <Tenants />}
       {adding && <NewKey onClose={() => { setAdding(false); }} onCreated={(made) => { setAdding(false); setCreated(made); }} />}
       {created && <Shown created={created} onClose={() => { setCreated(null); }} />}
@@ -80,6 +111,7 @@ function Row({ shown, onCreated }: { shown: Key; onCreated: (created: Created) =
       </div>
       <span className="flex flex-wrap gap-1">
         {[...shown.roles, ...shown.scopes].map((right) => <Badge key={right}>{right}</Badge>)}
+        {shown.signs && <Badge tone="info">signs each request</Badge>}
         <Badge tone={TONES[shown.state] ?? "neutral"}>{shown.state}</Badge>
       </span>
       {own && (
@@ -103,34 +135,98 @@ function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (creat
   const me = useQuery(meQuery).data;
   const [name, setName] = useState("");
   const [principal, setPrincipal] = useState(me?.principal ?? "");
-  const [role, setRole] = useState<Schemas["Role"]>("user");
+  const [role, setRole] = useState<Schemas["Role"] | "">("user");
+  const [scopes, setScopes] = useState<readonly string[]>([]);
+  const [signing, setSigning] = useState("");
   const [days, setDays] = useState<string>("90");
+  const signingKey = jwkOf(signing);
   const create = useMutation({
     mutationFn: () => {
       const expires = days === "" ? null : new Date(Date.now() + Number(days) * DAY).toISOString();
-      return data(api.POST("/v1/admin/keys", { body: { name: name.trim(), principal: principal.trim(), roles: [role], scopes: [], expires_at: expires } }));
+      const roles = role === "" ? [] : [role];
+      const body = { name: name.trim(), principal: principal.trim(), roles, scopes: [...scopes], signing_key: signingKey ?? null, expires_at: expires };
+      return data(api.POST("/v1/admin/keys", { body }));
     },
     onSuccess: onCreated,
     onError: tellProblem,
-    onSettled: () => client.invalidateQueries({ queryKey: ["keys"] }),
+    onSettled: () => Promise.all([client.invalidateQueries({ queryKey: ["keys"] }), client.invalidateQueries({ queryKey: ["principals"] })]),
   });
+  const rightless = role === "" && scopes.length === 0;
   return (
     <Dialog open onClose={onClose} title="New key" about="A key belongs to a person or a program, and grants at most what you may do yourself.">
       <form className="flex flex-col gap-3 pt-2" onSubmit={(event) => { event.preventDefault(); create.mutate(); }}>
         <TextField label="Name" placeholder="nightly cleanup" required value={name} onChange={(event) => { setName(event.target.value); }} />
         <TextField label="Principal" hint="The person or program. A new name creates it." required value={principal} onChange={(event) => { setPrincipal(event.target.value); }} />
-        <SelectField label="Role" value={role} onChange={(event) => { setRole(event.target.value as Schemas["Role"]); }}>
+        <SelectField label="Role" value={role} onChange={(event) => { setRole(event.target.value as Schemas["Role"] | ""); }}>
           {Object.entries(ROLES).map(([each, about]) => <option key={each} value={each}>{each}: {about}</option>)}
+          <option value="">none: only the scopes below</option>
         </SelectField>
         <SelectField label="Expires" value={days} onChange={(event) => { setDays(event.target.value); }}>
           {DAYS.map(([value, text]) => <option key={value} value={value}>{text}</option>)}
         </SelectField>
+        <details open={role === "" || undefined}>
+          <summary className="w-fit rounded text-sm font-medium text-accent-ink">Scopes and signature</summary>
+          <div className="flex flex-col gap-3 pt-2">
+            <Scopes chosen={scopes} onChange={setScopes} />
+            <TextArea
+              label="Public signing key (optional)"
+              hint="A JWK. Each request with this key must then be signed by it."
+              error={signingKey === undefined ? "This is not a JWK: an object with the member kty." : null}
+              rows={3}
+              spellCheck={false}
+              value={signing}
+              onChange={(event) => { setSigning(event.target.value); }}
+            />
+          </div>
+        </details>
         <div className="flex justify-end gap-2 pt-1">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={create.isPending}>Create</Button>
+          <Button type="submit" look="primary" busy={create.isPending} disabled={create.isPending || rightless || signingKey === undefined}>Create</Button>
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** The key in a field: null if it is empty, undefined if it is none. The server checks its kind and length. */
+function jwkOf(text: string): Record<string, unknown> | null | undefined {
+  if (text.trim() === "") return null;
+  try {
+    const found = JSON.parse(text) as unknown;
+    return typeof found === "object" && found !== null && "kty" in found ? (found as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Rights beside those of the role, from the list that the server publishes for every client. */
+function Scopes({ chosen, onChange }: { chosen: readonly string[]; onChange: (scopes: readonly string[]) => void }) {
+  const query = useQuery({
+    queryKey: ["scopes"],
+    queryFn: () => data(api.GET("/.well-known/oauth-protected-resource")),
+    staleTime: Infinity,
+  });
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-1">
+      <legend className="pb-1 text-sm font-medium">Scopes beside those of the role</legend>
+      <Loaded query={query}>
+        {({ scopes_supported }) => (
+          <div className="grid max-h-44 gap-x-4 overflow-y-auto sm:grid-cols-2">
+            {scopes_supported.map((scope) => (
+              <label key={scope} className="flex items-center gap-2 py-0.5 text-sm">
+                <input
+                  type="checkbox"
+                  className="size-4"
+                  checked={chosen.includes(scope)}
+                  onChange={(event) => { onChange(event.target.checked ? [...chosen, scope] : chosen.filter((each) => each !== scope)); }}
+                />
+                <code className="font-mono text-xs">{scope}</code>
+              </label>
+            ))}
+          </div>
+        )}
+      </Loaded>
+    </fieldset>
   );
 }
 
@@ -147,9 +243,54 @@ function Shown({ created, onClose }: { created: Created; onClose: () => void }) 
   );
 }
 
+/** The people and programs of the tenant; a disabled one is refused with every key and browser. */
+function Principals() {
+  const client = useQueryClient();
+  const me = useQuery(meQuery).data;
+  const query = useInfiniteQuery(principalsQuery);
+  const toggle = useMutation({
+    mutationFn: ({ id, off }: { id: string; off: boolean }) => {
+      const params = { path: { principal: id } };
+      return off ? data(api.POST("/v1/admin/principals/{principal}/disable", { params })) : data(api.POST("/v1/admin/principals/{principal}/enable", { params }));
+    },
+    onError: tellProblem,
+    onSettled: () => client.invalidateQueries({ queryKey: ["principals"] }),
+  });
+  return (
+    <section aria-label="Principals" className="pt-7">
+      <h2 className="pb-2 text-lg font-semibold">Principals</h2>
+      <Loaded query={query} empty={({ pages }) => pages[0]?.principals.length === 0 && <Empty icon={Users} title="No principals" />}>
+        {({ pages }) => (
+          <Card>
+            <ul>
+              {pages.flatMap(({ principals }) => principals).map((each) => (
+                <li key={each.principal} className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2.5 last:border-b-0">
+                  <span className="min-w-0 flex-1 truncate font-medium">{each.principal}</span>
+                  <span className="text-sm text-muted">{count(each.keys, "valid key")}</span>
+                  <Badge tone={each.disabled_at ? "danger" : "ok"}>{each.disabled_at ? "disabled" : "active"}</Badge>
+                  {each.principal !== me?.principal && <Toggle name={each.principal} off={each.disabled_at !== null} onToggle={(off) => { toggle.mutate({ id: each.principal, off }); }} />}
+                </li>
+              ))}
+            </ul>
+          </Card>
+        )}
+      </Loaded>
+      <More query={query} of="principals" />
+    </section>
+  );
+}
+
+function Toggle({ name, off, onToggle }: { name: string; off: boolean; onToggle: (off: boolean) => void }) {
+  return (
+    <Button size="small" look={off ? "secondary" : "danger"} aria-label={`${off ? "Enable" : "Disable"} ${name}`} onClick={() => { onToggle(!off); }}>
+      {off ? "Enable" : "Disable"}
+    </Button>
+  );
+}
+
 function Tenants() {
   const client = useQueryClient();
-  const query = useQuery({ queryKey: ["tenants"], queryFn: () => data(api.GET("/v1/admin/tenants", { params: { query: { limit: 500 } } })) });
+  const query = useInfiniteQuery(tenantsQuery);
   const [tenant, setTenant] = useState("");
   const [name, setName] = useState("");
   const changed = () => client.invalidateQueries({ queryKey: ["tenants"] });
@@ -173,24 +314,23 @@ function Tenants() {
   return (
     <section aria-label="Tenants" className="pt-7">
       <h2 className="pb-2 text-lg font-semibold">Tenants</h2>
-      <Loaded query={query} empty={({ tenants }) => tenants.length === 0 && <Empty icon={Building2} title="No tenants" />}>
-        {({ tenants }) => (
+      <Loaded query={query} empty={({ pages }) => pages[0]?.tenants.length === 0 && <Empty icon={Building2} title="No tenants" />}>
+        {({ pages }) => (
           <Card>
             <ul>
-              {tenants.map((each) => (
+              {pages.flatMap(({ tenants }) => tenants).map((each) => (
                 <li key={each.tenant} className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2.5 last:border-b-0">
                   <span className="min-w-0 flex-1 truncate font-medium">{each.tenant} <span className="font-normal text-muted">{each.name}</span></span>
                   <span className="text-sm text-muted">since <Ago time={each.created_at} /></span>
                   <Badge tone={each.disabled_at ? "danger" : "ok"}>{each.disabled_at ? "disabled" : "active"}</Badge>
-                  <Button size="small" look={each.disabled_at ? "secondary" : "danger"} aria-label={`${each.disabled_at ? "Enable" : "Disable"} ${each.tenant}`} onClick={() => { toggle.mutate({ id: each.tenant, off: !each.disabled_at }); }}>
-                    {each.disabled_at ? "Enable" : "Disable"}
-                  </Button>
+                  <Toggle name={each.tenant} off={each.disabled_at !== null} onToggle={(off) => { toggle.mutate({ id: each.tenant, off }); }} />
                 </li>
               ))}
             </ul>
           </Card>
         )}
       </Loaded>
+      <More query={query} of="tenants" />
       <form className="flex flex-wrap items-end gap-2 pt-3" onSubmit={(event) => { event.preventDefault(); create.mutate(); }}>
         <TextField label="New tenant" placeholder="acme" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" value={tenant} onChange={(event) => { setTenant(event.target.value); }} className="min-w-0 flex-1 basis-40" />
         <TextField label="Its name" placeholder="Acme Ltd" value={name} onChange={(event) => { setName(event.target.value); }} className="min-w-0 flex-1 basis-40" />

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FolderTree, Search, Share2, Users } from "lucide-react";
-import { useCallback, useState } from "react";
+import { useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { meQuery, sessionsQuery } from "@/api/queries";
 import { Dialog } from "@/components/dialog";
@@ -13,6 +13,7 @@ import { Badge, Button, IconButton, PageHead, TextField } from "@/components/ui"
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
 import { useLater } from "@/lib/use-later";
+import { useMore } from "@/lib/use-more";
 import { ofTurn } from "@/session/says";
 
 type Session = Schemas["SessionShown"];
@@ -28,10 +29,7 @@ export default function Sessions() {
   const [open, setOpen] = useState(false);
   const [sharing, setSharing] = useState<Session | null>(null);
   const query = useInfiniteQuery(sessionsQuery({ words: useLater(words.trim()), open }));
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const error = useShownError(query);
   const sessions = query.data?.pages.flatMap((page) => page.sessions) ?? [];
   return (

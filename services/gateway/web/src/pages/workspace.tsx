@@ -2,11 +2,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronRight, File, FileSymlink, Folder, FolderGit2, FolderTree, RotateCcw, Undo2 } from "lucide-react";
 import { Tabs } from "radix-ui";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { api, data, newKey, type Schemas } from "@/api/client";
 import { useRollback } from "@/api/commands";
 import type { DiffEntry } from "@/api/generated/events";
-import { approvalsQuery, diffQuery, graphQuery, logQuery, sessionQuery, snapshotsQuery } from "@/api/queries";
+import { diffQuery, graphQuery, logQuery, sessionApprovalsQuery, sessionQuery, snapshotsQuery } from "@/api/queries";
 import { SessionList } from "@/chat/session-list";
 import { DiffRow, DiffSummary } from "@/components/diff-list";
 import { Dialog } from "@/components/dialog";
@@ -18,10 +18,14 @@ import { Badge, Button, Card, PageHead, TextField } from "@/components/ui";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
 import { bytes, count } from "@/lib/format";
+import { stageMoves } from "@/session/reduce";
+import { useLive } from "@/session/use-live";
 import { rowsOf, treeOf, type Row, type TreeNode } from "@/workspace/tree";
 
 const FileDiff = lazy(() => import("@/workspace/text-diff"));
 const GraphView = lazy(() => import("@/workspace/graph-view"));
+/** What is read of a session's stage. */
+const STAGED = new Set(["graph", "diff", "snapshots", "approvals"]);
 const TABS = ["changes", "files", "graph", "history"] as const;
 
 /** Workspace: a session's folder as it would be, what a commit would change, and what can be taken back. */
@@ -65,7 +69,19 @@ function Of({ session }: { session: string }) {
   );
 }
 
+/** Read what the stage holds again when an event of the session says that it moved. */
+function useStageMoves(session: string, root: string): void {
+  const client = useQueryClient();
+  const moves = stageMoves(useLive(session).view.turns);
+  useEffect(() => {
+    if (moves === 0) return;
+    void client.invalidateQueries({ predicate: ({ queryKey: [what, of] }) => STAGED.has(String(what)) && of === session });
+    void client.invalidateQueries({ queryKey: ["log", root] });
+  }, [client, session, root, moves]);
+}
+
 function Views({ session, root }: { session: string; root: string }) {
+  useStageMoves(session, root);
   return (
     <Tabs.Root defaultValue="changes" className="flex min-h-0 flex-1 flex-col">
       <Tabs.List aria-label="View of the workspace" className="flex gap-1 overflow-x-auto border-b border-line px-4 md:px-6">
@@ -94,8 +110,7 @@ function Panel({ name, children }: { name: string; children: React.ReactNode }) 
 function Changes({ session }: { session: string }) {
   const diff = useQuery({ ...diffQuery(session), refetchInterval: 5000 });
   const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
-  const approvals = useQuery(approvalsQuery).data?.approvals ?? [];
-  const asked = approvals.find((each) => each.session_id === session && each.kind === "commit");
+  const asked = useQuery(sessionApprovalsQuery(session)).data?.approvals.find(({ kind }) => kind === "commit");
   const exclusion = useMemo(
     () => ({
       excluded,

@@ -1,8 +1,8 @@
 // The live view of a session: one connection per open session, resumed after the last event that was seen.
-import { signedOut } from "@/api/client";
+import { type Schemas, signedOut } from "@/api/client";
 import { asProblem, problemOf, type Problem } from "@/api/problem";
 import { parser, type SseEvent } from "@/api/sse";
-import { drafted, EMPTY, reduce, type Delta, type Drafts, type SessionView } from "./reduce";
+import { drafted, EMPTY, reduce, type Drafts, type SessionView } from "./reduce";
 import type { Event } from "./types";
 
 export type Connection = "connecting" | "live" | "reconnecting" | "refused";
@@ -11,7 +11,7 @@ export interface Live {
   view: SessionView;
   drafts: Drafts | null;
   connection: Connection;
-  /** Why the connection is refused. */
+  /** Why the connection is refused or was lost. */
   problem: Problem | null;
 }
 
@@ -50,10 +50,11 @@ export class LiveSession {
     this.stop = stop;
     this.show({ connection: "connecting", problem: null });
     while (!stop.signal.aborted) {
+      let problem: Problem | null = null;
       try {
         await this.connect(stop.signal);
       } catch (error) {
-        const problem = asProblem(error);
+        problem = asProblem(error);
         if (problem.status === 401) signedOut();
         if ([401, 403, 404].includes(problem.status)) {
           if (!stop.signal.aborted) this.show({ connection: "refused", problem });
@@ -61,7 +62,7 @@ export class LiveSession {
         }
       }
       if (stop.signal.aborted) return;
-      this.show({ connection: "reconnecting" });
+      this.show({ connection: "reconnecting", problem });
       await pause(this.wait, stop.signal);
       this.wait = Math.min(this.wait * 2, LONGEST_WAIT);
     }
@@ -75,7 +76,7 @@ export class LiveSession {
     const answer = await fetch(url, { headers, signal: both, cache: "no-store" });
     if (!answer.ok) throw problemOf(answer.status, await answer.json().catch(() => null));
     if (answer.body === null) return;
-    this.show({ connection: "live" });
+    this.show({ connection: "live", problem: null });
     const parse = parser();
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let watch = setTimeout(() => { alive.abort(); }, SILENCE);
@@ -98,7 +99,7 @@ export class LiveSession {
   private take(event: SseEvent): void {
     const body = JSON.parse(event.data) as unknown;
     if (event.type === "delta") {
-      this.show({ drafts: drafted(this.state.drafts, body as Delta) });
+      this.show({ drafts: drafted(this.state.drafts, body as Schemas["Delta"]) });
       return;
     }
     const view = reduce(this.state.view, body as Event);

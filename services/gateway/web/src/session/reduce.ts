@@ -1,13 +1,7 @@
 // The turns of a session from its events: each event changes one turn. Pure, so that a replay gives the same.
+import type { Schemas } from "@/api/client";
 import type { EventData } from "@/api/generated/events";
-import { type Attached, ENDED, STEP_ENDED, type Event, type StepView, type TurnView } from "./types";
-
-export interface Delta {
-  turn_id: string;
-  call: string;
-  attempt: number;
-  text: string;
-}
+import { ENDED, STEP_ENDED, type Event, type StepView, type TurnView } from "./types";
 
 export interface SessionView {
   /** The number of the last event. */
@@ -122,7 +116,7 @@ const HANDLERS: Handlers = {
 
 function changed(now: TurnView, event: Event): TurnView {
   if (event.type === "message.accepted") {
-    const { text, attachments = [] } = event.data as { text: string; attachments?: Attached[] };
+    const { text, attachments = [] } = event.data as Schemas["MessageAccepted"];
     return { ...now, text, attachments, acceptedAt: event.time };
   }
   const handler = HANDLERS[event.type as keyof EventData] as
@@ -166,10 +160,17 @@ export interface Drafts {
   text: string;
 }
 
-export function drafted(now: Drafts | null, delta: Delta): Drafts {
+export function drafted(now: Drafts | null, delta: Schemas["Delta"]): Drafts {
   const same = now !== null && now.turn === delta.turn_id && now.call === delta.call && now.attempt === delta.attempt;
   const { turn_id, call, attempt, text } = delta;
   return { turn: turn_id, call, attempt, text: same ? now.text + text : text };
+}
+
+/** How often a session's staged files may have changed: a viewer that sees another number reads them again. */
+export function stageMoves(turns: readonly TurnView[]): number {
+  const steps = turns.flatMap(({ rounds }) => rounds.flatMap((round) => round.steps));
+  const ended = steps.filter(({ planned, state }) => planned?.mutates && STEP_ENDED.has(state));
+  return turns.reduce((sum, { changes, approvals }) => sum + changes.length + approvals.length, ended.length);
 }
 
 /** The turn that runs or waits; null if the session is idle. */

@@ -51,16 +51,11 @@ export interface Question {
   reply: string | null;
 }
 
-/** A file that came with a message; `GET /v1/assets/{asset_id}` downloads it. */
-export interface Attached {
-  asset_id: string;
-  filename: string;
-}
-
 export interface TurnView {
   id: string;
   text: string;
-  attachments: readonly Attached[];
+  /** Files that came with the message; `GET /v1/assets/{asset_id}` downloads one. */
+  attachments: readonly Schemas["Asset"][];
   state: string;
   position: number | null;
   acceptedAt: string | null;

@@ -1,5 +1,5 @@
 // The frame around every page: skip link, navigation, connection, palette and shortcuts.
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { Command, LogOut, Menu, Monitor, Moon, Plus, Sun, WifiOff } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
@@ -136,7 +136,8 @@ function Side({ onChoose, onPalette }: { onChoose: () => void; onPalette: () => 
 }
 
 function NavGroup({ title, pages, onChoose }: { title: string | null; pages: readonly PageEntry[]; onChoose: () => void }) {
-  const waiting = useQuery(approvalsQuery).data?.approvals.length ?? 0;
+  const { data, hasNextPage } = useInfiniteQuery(approvalsQuery);
+  const waiting = data?.pages.reduce((sum, { approvals }) => sum + approvals.length, 0) ?? 0;
   const here = useRouterState({ select: (state) => state.location.pathname });
   if (pages.length === 0) return null;
   return (
@@ -160,7 +161,7 @@ function NavGroup({ title, pages, onChoose }: { title: string | null; pages: rea
                 <span className="flex-1 truncate">{page.title}</span>
                 {page.title === "Approvals" && waiting > 0 && (
                   <Badge tone="warn">
-                    {waiting}
+                    {waiting}{hasNextPage && "+"}
                     <span className="sr-only"> waiting</span>
                   </Badge>
                 )}
@@ -194,7 +195,7 @@ function ThemeChoice() {
 
 /** A line over every page while the server does not answer. The inbox is asked every few seconds, on each page. */
 function ConnectionLost() {
-  const error = useShownError(useQuery(approvalsQuery));
+  const error = useShownError(useInfiniteQuery(approvalsQuery));
   if (error === null || !asProblem(error).offline) return null;
   return (
     <p role="status" className="flex items-center gap-2 bg-warn-tint px-4 py-1.5 text-sm text-warn">

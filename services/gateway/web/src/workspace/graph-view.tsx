@@ -1,7 +1,8 @@
 // The tree as a graph of compound nodes: a folder encloses what is in it (S4-53). Cytoscape draws on a canvas; the tree beside it says the same to screen readers.
-import cytoscape, { type Core, type ElementDefinition, type StylesheetJson } from "cytoscape";
+import cytoscape, { type Core, type ElementDefinition, type Position, type StylesheetJson } from "cytoscape";
 import { useEffect, useMemo, useRef } from "react";
 import type { Diff } from "@/api/generated/events";
+import { count } from "@/lib/format";
 import { useDark } from "@/shell/theme";
 import { PADDING, packed, type Box } from "./packing";
 import type { TreeNode } from "./tree";
@@ -92,6 +93,8 @@ function styleOf(): StylesheetJson {
 
 export default function GraphView({ root, diff }: { root: TreeNode; diff: Diff | undefined }) {
   const box = useRef<HTMLDivElement>(null);
+  /** Where a person has moved the view to; it stays there when the files change. */
+  const view = useRef<{ zoom: number; pan: Position } | null>(null);
   const dark = useDark();
   const elements = useMemo(
     () => elementsOf(root, new Map((diff?.entries ?? []).map((entry) => [entry.path, entry.change]))),
@@ -108,7 +111,12 @@ export default function GraphView({ root, diff }: { root: TreeNode; diff: Diff |
       minZoom: 0.2,
       maxZoom: 3,
     });
-    const fits = new ResizeObserver(() => graph.resize().fit(undefined, 24));
+    graph.on("dragpan scrollzoom pinchzoom", () => { view.current = { zoom: graph.zoom(), pan: { ...graph.pan() } }; });
+    const fits = new ResizeObserver(() => {
+      graph.resize();
+      if (view.current) graph.viewport(view.current);
+      else graph.fit(undefined, 24);
+    });
     fits.observe(container);
     return () => {
       fits.disconnect();
@@ -118,7 +126,7 @@ export default function GraphView({ root, diff }: { root: TreeNode; diff: Diff |
   return (
     <>
       <i id={STYLE_ID} hidden />
-      <div ref={box} role="img" aria-label={`Graph of ${root.files.toString()} files; the tree lists them`} className="relative h-[60vh] min-h-72 w-full overflow-hidden rounded-xl border border-line bg-surface" />
+      <div ref={box} role="img" aria-label={`Graph of ${count(root.files, "file")}, with ${count(diff?.count ?? 0, "proposed change")}; the tree lists them`} className="relative h-[60vh] min-h-72 w-full overflow-hidden rounded-xl border border-line bg-surface" />
     </>
   );
 }
