@@ -29,7 +29,7 @@ Json = dict[str, Any]
 JSON = "application/json"
 SCHEMA = "#/components/schemas/{model}"
 STREAMED = (MessageAccepted, Delta)
-"""What a stream sends besides the events of proto/events."""
+"""Models that a stream sends besides the events of proto/events."""
 STORED: Mapping[tuple[str, str], type[Event]] = {("ApprovalShown", "data"): ApprovalRequested}
 """Fields that hold an event as it was stored: it was checked then, so an answer passes it on unread."""
 WRITES = ("post", "put", "patch", "delete")
@@ -160,7 +160,8 @@ def _schemas(schemas: Json) -> Json:
         ours |= {**schema.pop("$defs", {}), model.__name__: schema}
     kept = {name: schema for name, schema in schemas.items() if name not in ("HTTPValidationError", "ValidationError")}
     for (name, field), event in STORED.items():
-        kept[name]["properties"][field] = {"$ref": SCHEMA.format(model=event.__name__)}
+        if name in kept:
+            kept[name]["properties"][field] = {"$ref": SCHEMA.format(model=event.__name__)}
     return dict(sorted({**ours, **kept, "Problem": ours["Problem"]}.items()))
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 SEND = "send"
 """The name of the tool."""
 ANSWER_BYTES_MOST = 4 << 20
-"""Of one HTTP response."""
+"""Bytes of one HTTP response."""
 TEXT_MOST = 64 * 1024
 """Characters of an answer's text."""
 ERROR_MOST = 500
