@@ -271,8 +271,8 @@ class Story:
 acts = st.one_of(
     st.tuples(st.just("say"), st.sampled_from(["t0:a", "t0:b", "t1:a"]), st.booleans()),
     st.tuples(st.just("carry"), st.integers(0, 1)),
-    st.tuples(st.just("bring")),
-    st.tuples(st.just("tell")),
+    st.tuples(st.just("fetch")),
+    st.tuples(st.just("relay")),
     st.tuples(st.just("finish"), st.integers(0, 9)),
     st.tuples(st.just("repeat"), st.integers(0, 4)),
 )
@@ -287,7 +287,7 @@ def test_any_interleaving_keeps_key_order_and_delivers_all(start: int, acts: lis
         match name, arguments:
             case "say", [str(key), bool(ours)]:
                 story.say(key, ours=ours)
-            case (("carry" | "finish" | "repeat" | "bring" | "tell"), numbers):
+            case (("carry" | "finish" | "repeat" | "fetch" | "relay"), numbers):
                 getattr(story, str(name))(*numbers)
         if story.receiver is not None:
             story.check()
