@@ -160,6 +160,10 @@ class Text:
         self._call: tuple[str, int] | None = None
         self._repeated = False
 
+    def resume(self, held: str) -> None:
+        """Go on after what the client kept of an interrupted stream; the end result completes it."""
+        self.sent, self._repeated = held, True
+
     def piece(self, delta: TextDelta) -> str:
         """Return the text to send for a partial text."""
         call = delta.call, delta.attempt

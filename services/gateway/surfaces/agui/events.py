@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import orjson
 from ag_ui.core import (
     PROTOCOL_VERSION,
+    AssistantMessage,
     BaseEvent,
     Interrupt,
+    Message,
     RunErrorEvent,
     RunFinishedCancelledOutcome,
     RunFinishedEvent,
@@ -29,6 +31,7 @@ from ag_ui.core import (
     ToolCallEndEvent,
     ToolCallResultEvent,
     ToolCallStartEvent,
+    ToolMessage,
 )
 
 from services.gateway.sse.viewer import Heartbeat, TextDelta
@@ -61,13 +64,24 @@ class Run:
         self._text, self._speaks = Text(), False
         self._args: dict[str, Any] = {}
         self._called: set[str] = set()
+        self._held: set[str] = set()
+        """The ids of tool calls and results that the client holds: sent again, it would have them twice."""
         self._steps: dict[str, str] = {}
         """The names of the running steps."""
         self._usage: list[TokenUsage] | None = None
 
-    def begin(self, segment: Segment, earlier: Sequence[Numbered]) -> None:
-        """Set the segment that the run shows, and what happened in its turn before."""
+    def begin(self, segment: Segment, earlier: Sequence[Numbered], held: Iterable[Message]) -> None:
+        """Set the segment that the run shows, what happened in its turn before, and the messages that the client holds:
+        of a run that lost its connection, they are a part.
+        """
         self._segment = segment
+        for message in held:
+            if isinstance(message, ToolMessage):
+                self._held.add(message.id)
+            elif isinstance(message, AssistantMessage):
+                self._held.update(call.id for call in message.tool_calls or () if call.function.arguments)
+                if message.id == segment.name and message.content:
+                    self._text.resume(message.content)
         self._state |= {"session_id": segment.session_id, "turn_id": segment.turn_id}
         for event in earlier:
             match event:
@@ -115,11 +129,13 @@ class Run:
             yield StepStartedEvent(step_name=self._steps[id])
         if state in ("running", "awaiting_approval", "succeeded") and id not in self._called:
             self._called.add(id)
-            yield from self._call(step)
+            if id not in self._held:
+                yield from self._call(step)
         if state in OVER and id in self._called:
             self._called.discard(id)
-            said = step["summary"] or step["error"] or state
-            yield ToolCallResultEvent(message_id=f"{id}-result", tool_call_id=id, content=said, role="tool")
+            said, result = step["summary"] or step["error"] or state, f"{id}-result"
+            if result not in self._held:
+                yield ToolCallResultEvent(message_id=result, tool_call_id=id, content=said, role="tool")
         if state in OVER and id in self._steps:
             yield StepFinishedEvent(step_name=self._steps.pop(id))
 

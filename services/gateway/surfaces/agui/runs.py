@@ -57,7 +57,7 @@ async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Res
         items = segments.follow(turns, begun)
     except AnswerUnclear as unclear:
         begun, items = unclear.place, _only(unclear.question)
-    made.begin(begun, await segments.earlier(turns, begun))
+    made.begin(begun, await segments.earlier(turns, begun), given.messages)
     # Files of the input are not kept while its turn runs.
     del body, given
     return ServerSent(_encoded(made, items), seconds=here.settings.send_seconds, session=begun.session_id)

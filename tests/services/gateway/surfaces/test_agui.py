@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -90,6 +91,19 @@ async def test_run_goes_on_without_its_client(client: agui.Client, stack: Stack)
     again = await thread.say(LOOK, runId="run-1")
     assert (outcome(again), again.state["turn_id"]) == ("success", left.events[1]["snapshot"]["turn_id"])
     assert again.text.startswith("1 file")
+
+
+@pytest.mark.requirement("A22b")
+@pytest.mark.parametrize("left_at", ["TOOL_CALL_ARGS", "TOOL_CALL_RESULT", "TEXT_MESSAGE_CONTENT"])
+async def test_rejoined_run_sends_only_what_its_client_lacks(client: agui.Client, stack: Stack, left_at: str) -> None:
+    thread = Thread(client, stack, f"left at {left_at}", root=str(stack.folder(left_at, a_txt="12345")))
+    await thread.say(LOOK, runId=left_at, leaveAt=left_at)
+    await thread.say(LOOK, runId=left_at)
+    whole = await thread.say(LOOK, runId=left_at)
+    assert (outcome(whole), whole.text.count("1 file")) == ("success", 1)
+    (call,) = (call for message in whole.messages for call in message.get("toolCalls", ()))
+    assert set(json.loads(call["function"]["arguments"])) >= {"path"}
+    assert [message["toolCallId"] for message in whole.messages if message["role"] == "tool"] == [call["id"]]
 
 
 async def test_thread_and_interrupt_of_another_tenant_are_hidden(client: agui.Client, stack: Stack) -> None:
