@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -23,6 +24,7 @@ from tests.journeys.clients import a2a, agui, mcp, openai
 from tests.journeys.clients.conversation import APPROVAL, CLARIFICATION, Conversation
 from tests.journeys.installation import Installation, installation
 from tests.journeys.test_command import names
+from tests.services.gateway.surfaces.clients import Thread, client_of, user
 
 Open = Callable[[Installation, Path], AbstractAsyncContextManager[Conversation]]
 CLIENTS: Mapping[str, Open] = {
@@ -33,7 +35,7 @@ CLIENTS: Mapping[str, Open] = {
     "mcp 2025-11-25": mcp.before,
     "mcp 2026-07-28": mcp.now,
 }
-UNCLEAR, DELETE, COUNT = "tidy it up", "delete the tmp files", "count the files"
+UNCLEAR, DELETE, LOOK, COUNT = "tidy it up", "delete the tmp files", "list the files", "count the files"
 FILES = ("a.tmp", "b.tmp", "notes.txt")
 LIST = ("manage-files.list", {"path": "."})
 ANSWER = "There are three files."
@@ -50,7 +52,7 @@ class ModelScript:
         match asked.form:
             case "judge":
                 return APPROVED
-            case "propose" if COUNT in asked.text:
+            case "propose" if COUNT in asked.text or LOOK in asked.text:
                 return planned(LIST)
             case "propose" if DELETE in asked.text:
                 return planned(LIST, ("manage-files.delete", {"paths": ["a.tmp", "b.tmp"]}))
@@ -137,6 +139,24 @@ async def test_cancel_of_a_waiting_approval_changes_nothing(platform: Platform, 
         assert await conversation.say(DELETE) == APPROVAL
         assert await conversation.cancel() == "cancelled"
     assert names(folder) == set(FILES)
+
+
+async def test_usage_counts_every_token_of_the_turn(platform: Platform) -> None:
+    """The model is asked for a plan and for the answer: 100 tokens in and 20 out each."""
+    _node()
+    root = str(platform.folder("usage"))
+    async with client_of(platform.suma) as client, agui_package.client() as front_end:
+        about: dict[str, Any] = {"model": "suma", "metadata": {"root": root}}
+        completion = await client.chat.completions.create(messages=[user(LOOK)], **about)
+        response = await client.responses.create(input=LOOK, **about)
+        run = await Thread(front_end, platform.suma, "usage", root=root).say(LOOK)
+    used, counted, (shown,) = completion.usage, response.usage, run.events[-1]["usage"]
+    assert used is not None
+    assert (used.prompt_tokens, used.completion_tokens, used.total_tokens) == (200, 40, 240)
+    assert counted is not None
+    assert (counted.input_tokens, counted.output_tokens, counted.total_tokens) == (200, 40, 240)
+    assert (shown["inputTokens"], shown["outputTokens"], shown["totalTokens"]) == (200, 40, 240)
+    assert shown["model"] == "openai-compatible:toy"
 
 
 @pytest.mark.requirement("A22b", "P1")

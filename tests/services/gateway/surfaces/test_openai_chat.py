@@ -46,6 +46,18 @@ async def test_stream_gives_the_same_text_in_pieces(stack: Stack, client: openai
     assert final.id.startswith("chatcmpl-")
 
 
+async def test_stream_shows_steps_in_chunks_without_text(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    about = {"root": str(stack.folder("steps", a_txt="12345"))}
+    messages = [user("what is in this folder?")]
+    stream = await client.chat.completions.create(model="suma", messages=messages, metadata=about, stream=True)
+    chunks: list[Json] = [chunk async for chunk in stream]
+    steps = [chunk for chunk in chunks if "event" in (getattr(chunk, "suma", None) or {})]
+    assert {chunk.choices[0].delta.content for chunk in steps} == {None}
+    assert {chunk.suma["event"] for chunk in steps} == {"step.changed"}
+    assert [chunk.suma["data"]["state"] for chunk in steps][-2:] == ["running", "succeeded"]
+    assert (chunks[0].suma["state"], chunks[-1].suma["state"]) == ("running", "completed")
+
+
 async def test_approval_in_words_leaves_out_a_part(stack: Stack, client: openai.AsyncOpenAI) -> None:
     folder = stack.folder("words", **DUPLICATES)
     chat = Chat(client, metadata={"root": str(folder)})
