@@ -21,12 +21,14 @@ from joserfc.jwk import ECKey, OctKey, RSAKey
 from libs import ids
 from libs.clock import SystemClock
 from libs.database import Dsns
+from libs.keys import Keys
 from libs.policy import Policy
 from services import http_server
 from tests.services.gateway.running import RunningGateway, running_gateway
 
 Json = Any
 AUDIENCE = "https://suma.example"
+MCP = f"{AUDIENCE}/mcp"
 
 
 @dataclass
@@ -111,12 +113,13 @@ async def issuer() -> AsyncIterator[Issuer]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def sign_in(gateway_where: Dsns, rules: Policy, owner: str, issuer: Issuer) -> AsyncIterator[SignIn]:
-    oidc = {"issuer": issuer.url, "audience": [AUDIENCE], "skew_seconds": 10}
+async def sign_in(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, issuer: Issuer) -> AsyncIterator[SignIn]:
+    oidc = {"issuer": issuer.url, "audience": [AUDIENCE, MCP], "skew_seconds": 10}
     issuer.rotate(ids.new())
     issuer.claims, issuer.asked, issuer.away = {"tenant": "local", "roles": ["user"]}, 0, False
     clock = LateClock()
-    async with running_gateway(gateway_where, owner, policy=rules, clock=clock, settings={"oidc": oidc}) as made:
+    ports: Json = {"policy": rules, "keys": keys, "clock": clock}
+    async with running_gateway(gateway_where, owner, **ports, settings={"oidc": oidc}) as made:
         yield SignIn(made, issuer, clock)
 
 
@@ -268,3 +271,24 @@ async def test_challenges_name_metadata_and_scopes(sign_in: SignIn) -> None:
 async def test_token_without_a_configured_issuer_is_401(home: RunningGateway, issuer: Issuer) -> None:
     async with home.client(issuer.token()) as http:
         assert (await http.get("/v1/me")).status_code == 401
+
+
+@pytest.mark.requirement("A21")
+async def test_mcp_metadata_names_the_issuer_of_its_tokens(sign_in: SignIn) -> None:
+    async with sign_in.home.client("") as http:
+        described = (await http.get("/.well-known/oauth-protected-resource/mcp")).json()
+    assert described["authorization_servers"] == [sign_in.issuer.url]
+    assert described["resource"].endswith("/mcp")
+
+
+@pytest.mark.requirement("A21")
+@pytest.mark.parametrize(("audience", "status"), [(MCP, 200), ("https://other.example/mcp", 401)])
+async def test_mcp_takes_tokens_for_its_audience_alone(sign_in: SignIn, audience: str, status: int) -> None:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+    async with sign_in.home.client(sign_in.issuer.token(aud=audience)) as http:
+        answer = await http.post("/mcp", json=asked, headers=headers)
+    challenge = answer.headers.get("www-authenticate", "")
+    assert answer.status_code == status
+    assert ("result" in answer.json()) == (status == 200)
+    assert ("/.well-known/oauth-protected-resource/mcp" in challenge) == (status == 401)
