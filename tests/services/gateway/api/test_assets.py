@@ -24,6 +24,7 @@ from libs.objects.s3 import Account, Outside, connected
 from libs.policy import Policy
 from libs.telemetry.logs import LIBRARIES
 from tests.services.gateway.running import RunningGateway, running_gateway
+from tests.services.gateway.uploading import BYTES, PLACE, metadata
 
 CONTENT = b"0123456789" * 200_000
 MOST = 1 << 30
@@ -223,6 +224,24 @@ async def test_reachable_store_is_redirected_to_without_a_key(linking: Assets) -
     assert found.headers["content-disposition"] == 'attachment; filename="step-1-list.json"; ' + (
         "filename*=UTF-8''step-1-list.json"
     )
+
+
+@pytest.mark.requirement("A29", "S3-33")
+async def test_upload_in_two_pieces_is_linked_to_in_s3(linking: Assets) -> None:
+    half = len(CONTENT) // 2
+    about = {**BYTES, "Upload-Length": str(len(CONTENT)), "Upload-Metadata": metadata(filename="Größe.txt")}
+    begun = (await linking.http.post(PLACE, headers=about, content=CONTENT[:half])).json()
+    rest = {**BYTES, "Upload-Offset": str(half)}
+    ended = await linking.http.patch(f"{PLACE}/{begun['upload_id']}", headers=rest, content=CONTENT[half:])
+    assert ended.headers["upload-offset"] == str(len(CONTENT))
+    linking.asset = begun["upload_id"]
+    answer = await linking.get()
+    assert (answer.status_code, answer.content) == (307, b"")
+    async with httpx.AsyncClient() as anyone:
+        found = await anyone.get(answer.headers["location"])
+    assert (found.status_code, found.content) == (200, CONTENT)
+    assert found.headers["content-type"] == "text/plain"
+    assert found.headers["content-disposition"].startswith('attachment; filename="Gr__e.txt"; ')
 
 
 @pytest.mark.requirement("A29", "P6")
