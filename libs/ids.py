@@ -1,4 +1,4 @@
-"""Identifiers: one NewType per kind of id, and the only place that makes new ones (UUIDv7, RFC 9562)."""
+"""Identifiers: the only place that makes new ones (UUIDv7, RFC 9562)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,6 @@ import hashlib
 import os
 import time
 import uuid
-from typing import NewType
-
-TenantId = NewType("TenantId", str)
-SessionId = NewType("SessionId", str)
-TurnId = NewType("TurnId", str)
-MessageId = NewType("MessageId", str)
-PlanId = NewType("PlanId", str)
-StepId = NewType("StepId", str)
-CallId = NewType("CallId", str)
-ApprovalId = NewType("ApprovalId", str)
-EventId = NewType("EventId", str)
-LeaseId = NewType("LeaseId", str)
 
 NAMESPACE = uuid.NAMESPACE_OID.bytes
 VARIANT = "89ab"

@@ -36,11 +36,6 @@ TOOL_SECONDS = 240.0
 HEAP = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError")
 BRISK = "-XX:TieredStopAtLevel=1"
 """Use only the fast compiler: it halves the time of a start, and tests start often."""
-AS_SHIPPED = (
-    *("-Xms1g", "-Xmx1g", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"),
-    *("-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"),
-)
-"""The options of Kafka's own start script, for benchmarks."""
 USER, PASSWORD = "suma", "kafka-password-of-a-test"
 
 SETTINGS = """\

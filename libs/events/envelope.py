@@ -12,7 +12,6 @@ from libs.errors import Rejected
 from libs.events.base import Event, registry
 from libs.events.topics import Topic
 
-E = TypeVar("E", bound=Event)
 E_co = TypeVar("E_co", bound=Event, covariant=True)
 
 MAX_EVENT_BYTES = 256 * 1024

@@ -56,7 +56,7 @@ class ToolCancelRequested(Event):
 
 @event("suma.tool.started.v1", TOOL_RESULTS)
 class ToolStarted(Event):
-    """An attempt started."""
+    """An attempt started. Retired: old logs hold it; the audit record of the intent reports the start now."""
 
     call_id: str
     turn_id: str

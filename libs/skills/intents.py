@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 SlotType = Literal[
     "selection",
@@ -35,7 +35,6 @@ SlotType = Literal[
     "query",
     "count",
 ]
-SLOT_TYPES: tuple[SlotType, ...] = get_args(SlotType)
 FORMS_MOST = 256
 """Maximum number of linear forms of one template."""
 PIECE = re.compile(r"<verb>|\{([a-z_]+)\}|[(\[|)\]]|[^\s()\[\]|{}<>]+|\S")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from libs.changes import Cause, Changeset
-from libs.events import ActionRecorded, ToolFailed, ToolRequested, ToolStarted
+from libs.events import ActionRecorded, ToolFailed, ToolRequested
 from libs.leases.ports import Lease
 from libs.policy.ports import Decision
 from services.tool_executor.rows import CallClosed, CallOpened
@@ -32,10 +32,6 @@ def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, 
         unless_cancelled=state == "running" and request.tool not in WORKSPACE_TOOLS,
     )
     return Changeset(cause).put(row)
-
-
-def started(request: ToolRequested, attempt: int) -> ToolStarted:
-    return ToolStarted(call_id=request.call_id, turn_id=request.turn_id, step_id=request.step_id, attempt=attempt)
 
 
 def closed(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any]) -> Changeset:

@@ -184,7 +184,6 @@ class Handlers:
             .emit(
                 calls.allowed(request, passed.decision),
                 calls.recorded(request, "intent", "begin", revision=passed.decision.revision),
-                calls.started(request, request.attempt),
             )
         )
 

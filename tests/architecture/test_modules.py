@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import TypeGuard
 
 import grimp
 
@@ -20,6 +21,7 @@ MODULES = sorted(
     if (ROOT / file).stat().st_size
 )
 SOURCE = [module for module in MODULES if module.parts[0] != "tests"]
+DEPLOY = [file.relative_to(ROOT) for file in sorted((ROOT / "deploy").rglob("*.py"))]
 WORDS_MOST = 10
 """Words of a test's name, without `test_`."""
 HOST = ("libs", "runtime")
@@ -71,6 +73,13 @@ def test_public_functions_and_classes_are_used() -> None:
     words = Counter(word for text in texts for word in re.findall(r"\w+", text))
     unused = {name: str(module) for module in sources for name in _plain_names(module) if words[name] < 2}
     assert unused.keys() - UNUSED.keys() == set(), unused
+
+
+def test_names_of_modules_are_used() -> None:
+    """Constants, aliases and type variables: in their module, by an import, or as an attribute."""
+    sources = [module for module in (*SOURCE, *DEPLOY) if module.parts[0] != "tools"]
+    used = {"__all__", *(name for module in sources for name in _names_from_outside(module))}
+    assert {str(module): unused for module in sources if (unused := {*_assigned(module)} - used - _read(module))} == {}
 
 
 def test_nothing_is_left_for_later() -> None:
@@ -149,3 +158,34 @@ def _plain_names(module: Path) -> Iterator[str]:
             plain = all(isinstance(one, ast.Name) and one.id == "property" for one in node.decorator_list)
             if plain and not node.name.startswith("_"):
                 yield node.name
+
+
+def _assigned(module: Path) -> Iterator[str]:
+    """Yield the names that a module assigns at its top level."""
+    for node in _tree(module).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if _is_annotated(node) else []
+        yield from (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+
+
+def _is_annotated(node: ast.stmt) -> TypeGuard[ast.AnnAssign]:
+    return isinstance(node, ast.AnnAssign)
+
+
+def _read(module: Path) -> set[str]:
+    """Return the names that a module reads, those in the quoted type of a cast as well."""
+    read = set[str]()
+    for node in ast.walk(_tree(module)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.add(name)
+            case ast.Call(func=ast.Name(id="cast"), args=[ast.Constant(str() as quoted), *_]):
+                read.update(re.findall(r"\w+", quoted))
+    return read
+
+
+def _names_from_outside(module: Path) -> Iterator[str]:
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute):
+            yield node.attr

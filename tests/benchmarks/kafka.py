@@ -21,7 +21,7 @@ import orjson
 from aiokafka import AIOKafkaConsumer
 from rich.table import Table
 
-from deploy.local.kafka import AS_SHIPPED, Kafka, kafka
+from deploy.local.kafka import Kafka, kafka
 from libs import ids
 from libs.bus.kafka import Address, KafkaBus, KafkaOutlet
 from libs.bus.kafka.broker import declare
@@ -49,6 +49,11 @@ BARE_TIMES = 4
 """A turn on the bus alone is so short that there must be more of them: what the relay still has in hand at the end of a
 run, of at most half a second, is not in its time."""
 WARM_REQUESTS = 5_000
+AS_SHIPPED = (
+    *("-Xms1g", "-Xmx1g", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"),
+    *("-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"),
+)
+"""The options of Kafka's own start script."""
 KEYS = 64
 """Sessions: what both consumers handle side by side."""
 GROUP = "memory_service"

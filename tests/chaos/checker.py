@@ -134,10 +134,11 @@ def every_call_is_accounted_for(facts: Facts) -> Iterator[str]:
         about = row["record"]["data"]
         if about["action"] == "tool.execute" and about.get("call_id"):
             phases[about["call_id"]][about["phase"]] += 1
-    for row in facts.of_type("tool.started"):
+    ran = {row["call_id"] for type in ("tool.succeeded", "tool.failed") for row in facts.of_type(type)}
+    for call in ran.intersection(phases):
         for phase in ("intent", "outcome"):
-            if (times := phases[row["call_id"]][phase]) != 1:
-                yield f"call {row['call_id']} has {times} {phase}s in the audit chain"
+            if (times := phases[call][phase]) != 1:
+                yield f"call {call} has {times} {phase}s in the audit chain"
 
 
 def every_commit_is_applied_once(facts: Facts) -> Iterator[str]:

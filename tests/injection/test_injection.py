@@ -8,7 +8,7 @@ import pytest
 
 from libs import ids
 from libs.clients.memory import recall
-from libs.events import ApprovalRequested, ClarificationRequested, RememberRequested, ToolStarted, TurnEnded
+from libs.events import ApprovalRequested, ClarificationRequested, RememberRequested, TurnEnded
 from tests.injection.attempts import ATTEMPTS, Attempt
 from tests.injection.conftest import Scenario, Snapshot
 from tests.support.platform import TENANT, WHO, WITHIN
@@ -83,10 +83,7 @@ async def refused(scenario: Scenario, session: str, before: Snapshot) -> None:
 
 async def unpoliced(scenario: Scenario, session: str) -> list[str]:
     """Calls that were made without a recorded yes of policy."""
-    allowed = {
-        record.call_id
-        for record in await scenario.at.audited(session)
-        if (record.action, record.phase, record.verdict) == ("tool.execute", "decision", "allow")
-    }
-    called = [event for event in await scenario.at.logged(session) if isinstance(event, ToolStarted)]
-    return [event.call_id for event in called if event.call_id not in allowed]
+    records = [record for record in await scenario.at.audited(session) if record.action == "tool.execute"]
+    allowed = {record.call_id for record in records if (record.phase, record.verdict) == ("decision", "allow")}
+    called = [record.call_id or "" for record in records if record.phase == "intent"]
+    return [call for call in called if call not in allowed]

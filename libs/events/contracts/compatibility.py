@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 Schema: TypeAlias = Mapping[str, Any]
-Side: TypeAlias = "tuple[Schema, Schema]"
 """A schema and the root in which its references are resolved."""
 
 UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")

@@ -16,9 +16,6 @@ from libs.models.offline.workspace_index import WorkspaceIndex
 from libs.skills import Effect, Need, ToolDefinition, selected
 from libs.skills.categories import split_suffix
 
-PRODUCTS = ("archive", "target", "path")
-"""Results that "it" means after a step."""
-
 
 class Ask(Exception):
     """The person is asked."""

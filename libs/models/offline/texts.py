@@ -35,7 +35,6 @@ REST = "Do you mean everything in this folder except {names}?"
 WHAT_BEFORE = "I do not know what “{said}” refers to. Which files do you mean?"
 IT_WHICH = "“{said}” could be any of these: {names}. Which one?"
 TARGET = "There is no folder “{said}” here. Should I make a new folder with that name in this folder?"
-MAKE = "Which folder should they go to? “{said}” does not look like the name of one; put a new name in quotes."
 EVERYTHING = "I won't delete everything in this folder. Name what should go."
 OUTSIDE = "I can't touch “{said}”: it is outside the folder that I work in."
 SHELL = "I don't run commands. Say in words what should happen to which files."
@@ -67,7 +66,6 @@ EACH = (
 )
 LEFT_OUT = " (I left out “{said}”, which I did not understand.)"
 STEPS = "Please say that in several requests: I can't combine these in one step."
-NOT_ALLOWED = "I may not use {tool} here."
 UNSEEN = (
     "This folder has {count:,} files, more names than I can look at. Do you mean the files with “{said}” in their name?"
 )

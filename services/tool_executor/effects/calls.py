@@ -65,7 +65,6 @@ class Effects:
         return opened.start(NewLease(request.call_id, EFFECT, about)).emit(
             allowed,
             calls.recorded(request, "intent", "begin", rule=effect, revision=passed.decision.revision),
-            calls.started(request, attempt=1),
         )
 
     async def ended(self, lease: Lease, outcome: Outcome) -> Changeset:

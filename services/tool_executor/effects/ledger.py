@@ -77,7 +77,7 @@ class Ledger:
             EffectBegun(intent_id=record.intent, call_id=request.call_id, attempt=attempt)
         )
         if attempt > 1:
-            changeset = changeset.emit(calls.recorded(request, "intent", action.value), calls.started(request, attempt))
+            changeset = changeset.emit(calls.recorded(request, "intent", action.value))
         try:
             await self._writer.apply(changeset)
         except Conflict:
