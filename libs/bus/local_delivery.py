@@ -44,6 +44,7 @@ class LocalDelivery:
 
     def offer(self, record: Record) -> None:
         """Accept a record that this process's writer has published."""
+        # Until the transport shows a position, nothing tells what precedes this record: leave it to the transport.
         if self.known is None or record.position <= self.known:
             return
         if len(self._early) < EARLY_MOST and self._early_bytes < EARLY_MOST_BYTES:
@@ -56,6 +57,8 @@ class LocalDelivery:
 
     def next(self) -> Record | None:
         """Take the next record if it is here; its copy is pending from now on."""
+        # Only the direct successor of what was observed keeps the log's order; a gap may hold an earlier event of its
+        # key.
         if self.known is None or len(self._pending) >= PENDING_MOST or self.known + 1 not in self._early:
             return None
         record = self._early.pop(self.known + 1)
@@ -71,6 +74,7 @@ class LocalDelivery:
             self._note(*logged, again=pending is None)
         if pending is not None:
             pending.copies.append(position)
+            # Its record finished before this copy arrived, and no further copy is expected.
             if pending.done:
                 del self._pending[event_id]
         return pending
@@ -81,6 +85,7 @@ class LocalDelivery:
         if pending is None or pending.record is not record:
             return None
         pending.record = None
+        # Without a copy the entry stays: the copy is still to come, and would be handled again.
         if pending.copies:
             del self._pending[record.event_id]
         return pending.copies
@@ -112,6 +117,7 @@ class LocalDelivery:
         self.known = position
         if self._beyond:
             self._beyond = {each for each in self._beyond if each > position}
+        # The transport was faster with these: taking them now would handle them twice.
         if self._early:
             for passed in [each for each in self._early if each <= position]:
                 self._early_bytes -= len(self._early.pop(passed).data)

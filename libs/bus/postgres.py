@@ -53,6 +53,7 @@ class PostgresBus:
 
     async def read(self, after: Mapping[str, Mapping[Partition, int]], *, limit: int) -> Mapping[str, Sequence[Record]]:
         """Read for all groups in one query, from the lowest position of each partition."""
+        # One query for all groups: on a hint they would all read the same new records.
         lowest: dict[Partition, int] = {}
         for marks in after.values():
             for partition, position in marks.items():

@@ -81,6 +81,7 @@ class PartitionCursor:
         """Move to this position; return whether the record must still be handled, as it was not delivered locally."""
         self.after = position
         pending = self.local_delivery.observe(event_id, position, logged)
+        # The copy of a running record stays open, so that the offset does not pass work that may still fail.
         if pending is None or not pending.done:
             self.open.add(position)
         return pending is None
@@ -93,6 +94,7 @@ class PartitionCursor:
         """Take the next record of the tenant whose turn it is; None when there is no room, or none that may run."""
         if not self.ahead or self.under_way >= IN_HAND_MOST:
             return None
+        # Tenants take turns, and one with much running work is passed over until some of it ends.
         record = self.ahead.take(lambda tenant: self.busy[tenant] < EACH_MOST)
         if record is not None:
             self.ahead_bytes -= cost(record)
@@ -158,6 +160,7 @@ class Reader:
                 cursor = self._cursors.get((group, Partition(record.topic, record.part)))
                 if cursor is None:
                     self._tell(record.topic)
+                # Only the next position may skip the log: an earlier record of the same key might still be there.
                 elif cursor.after == record.position - 1 and self._room(cursor):
                     self._keep(group, cursor, record)
                 else:
@@ -244,6 +247,7 @@ class Reader:
             await self._bus.advance(moved)
             for group, low_watermarks in moved.items():
                 for partition, low_watermark in low_watermarks.items():
+                    # The partition may have been given up during the write.
                     if (flushed := self._cursors.get((group, partition))) is not None:
                         flushed.flushed = low_watermark
 
@@ -262,6 +266,7 @@ class Reader:
         while True:
             await self._speak.wait()
             self._speak.clear()
+            # Swap before the call: a topic that is added meanwhile needs a call of its own.
             topics, self._elsewhere = sorted(self._elsewhere), set()
             try:
                 point("reader:wake:before")
@@ -284,6 +289,7 @@ class Reader:
 
     async def leave(self) -> None:
         """Release the partitions once running records are done."""
+        # Offsets first: the next owner starts there, and would repeat everything since.
         await self.flush()
         self._cursors.clear()
         await self._bus.leave(list(self._consumers))
@@ -362,6 +368,7 @@ class Reader:
     def _done(self, group: str, cursor: PartitionCursor, record: Record) -> None:
         had_room = self._room(cursor)
         cursor.done(record)
+        # The partition may have moved meanwhile: its new owner handles the rest.
         if self._cursors.get((group, Partition(record.topic, record.part))) is cursor:
             self._feed(group, cursor)
         if not had_room:

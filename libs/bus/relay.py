@@ -166,6 +166,7 @@ class Relay:
 
     async def finish(self) -> None:
         """Send this member's committed records, then release the partitions. The caller limits the time."""
+        # The last commits may be in the log only: a local record is dropped while its cursor has no room.
         await self.reader.catch_up()
         self._send_all()
         await self._idle.wait()
@@ -222,6 +223,7 @@ class Relay:
             line.since = line.since or asyncio.get_running_loop().time()
             try:
                 self._point("relay:send:before")
+                # Read before the send: every record up to here is stored in the transport already.
                 safe = self.reader.low_watermark(RELAY, partition)
                 records = [record for record, _ in batch]
                 first = await self._outlet.send(records, safe=safe)
@@ -256,5 +258,6 @@ class Relay:
     def _sent(self, line: SendQueue, count: int) -> None:
         self._error, line.since = None, None
         metrics.relayed.labels(line.waiting[0][0].topic).inc(count)
+        # Done only now: an offset may pass a record once the transport has stored it.
         for _ in range(count):
             line.waiting.popleft()[1]()

@@ -76,6 +76,7 @@ def item(cause: Cause, state: str) -> Row:
         row["urgent"] = True
     if cause.parked is not None:
         row["parked"] = cause.parked
+    # Absent means the usual, which keeps the commit's document small.
     if state != "done":
         row["state"] = state
     if cause.lease is not None:

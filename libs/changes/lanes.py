@@ -60,6 +60,7 @@ class Lanes:
         except Stopped:
             # Keep the queue, so that later jobs of this lane wait too.
             self._stopped.add(lane)
+        # A stopped lane never empties, so the host must not wait for it.
         if len(self._queues) == len(self._stopped):
             self._idle.set()
 

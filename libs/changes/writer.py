@@ -117,6 +117,7 @@ class Writer:
             raise Overloaded()
         entry = self._entry((changeset,), state, parking, (changeset.cause.group, changeset.cause.key))
         entry.waits = waits
+        # Nothing of it was sent, so the caller may repeat it or give it up.
         if self.problem is not None and not waits:
             self._unclaim(entry)
             raise DatabaseDown
@@ -145,6 +146,7 @@ class Writer:
         finally:
             self._closed = True
             self._drop_connection()
+            # Callers of a stopped writer would wait for ever.
             for done in list(self._open):
                 if not done.done():
                     done.set_exception(Closed())
@@ -180,6 +182,7 @@ class Writer:
             raise BadChangeset(f"an event cannot be written as JSON: {error}") from error
         if parking is not None:
             entry.parks.append(batch.parked(changesets[0].cause, parking))
+        # Last, since it reserves places: an event that cannot be written must leave none reserved.
         for place, changeset in enumerate(changesets):
             self._start(entry, changeset, place)
         return entry
@@ -218,6 +221,7 @@ class Writer:
                 for n in conflicts:
                     self._fail(taken[n], Stale(str(error)))
                 if conflicts:
+                    # The others were rolled back with them, and are applied without them.
                     taken = [waiting for n, waiting in enumerate(taken) if n not in conflicts]
                 else:
                     taken = await self._halve(taken, BadChangeset(f"{error.sqlstate}: {error}"))
@@ -273,11 +277,13 @@ class Writer:
                 self.problem = f"nothing can be written: {error}"
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 1.0)
+            # A deadlock or a serialization failure (class 40): nothing was applied, so send it again.
             except asyncpg.TransactionRollbackError:
                 continue
 
     def _drop_connection(self) -> None:
         if self._connection is not None:
+            # Not `close()`: that would wait for a server that does not answer.
             self._connection.terminate()
             self._connection = None
 
@@ -300,6 +306,7 @@ class Writer:
                     cause = entry.changesets[place].cause
                     self.hooks.note_due(cause.group, row["kind"], cause.tenant)
             for lease in entry.claimed:
+                # A repeated input created no lease, so its reserved place is free again.
                 (self.hooks.begin if verdict == FRESH else self.hooks.unclaim)(lease)
             for changeset in entry.changesets if verdict == FRESH else ():
                 if changeset.cancels:

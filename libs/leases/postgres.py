@@ -21,6 +21,7 @@ class PostgresLeases:
         return [(row["grp"], row["kind"]) for row in rows]
 
     async def claim_due(self, group: str, kind: str, *, room: int, per_tenant: int) -> Sequence[Lease]:
+        # Not by `HINTS`: a claim lost in a crash of the server would issue its token a second time.
         async with self._database.connection(BUS) as connection:
             rows = await connection.fetch(
                 "select * from bus.due($1, $2, $3, $4, $5, $6)",
@@ -57,6 +58,7 @@ class PostgresLeases:
         return [LeaseCount(*row) for row in rows]
 
     async def renew(self, leases: Sequence[Lease]) -> Mapping[str, bool]:
+        # A heartbeat that a crash of the server loses costs a repeat only, so it does not wait for the disk.
         async with self._database.connection(HINTS) as connection:
             rows = await connection.fetch("select * from bus.beat($1, $2, $3)", *_ids_and_tokens(leases), TTL_SECONDS)
         return {row["id"]: row["cancelled"] for row in rows}

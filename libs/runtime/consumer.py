@@ -165,6 +165,7 @@ class Consumer:
         waiting.append(taken)
         if self._is_awaited(taken[1]) and lane in self._arrived:
             self._arrived[lane].set()
+        # One job per lane: it takes everything that has arrived by the time that it runs.
         if len(waiting) == 1:
             self._lanes.submit(self._group, lane, lambda: self._handle_gathered(lane))
 
@@ -174,10 +175,12 @@ class Consumer:
             if self._batch_delay and len(waiting) < GATHERED_MOST:
                 await self._more(lane, waiting)
             taken = list(islice(waiting, GATHERED_MOST))
+            # One by one, so that only the record at fault is parked or rejected.
             if not await self._apply_gathered(lane, taken):
                 for subscription, record, _ in taken:
                     await self._first(subscription, record)
             for _, _, done in taken:
+                # Removed only when done: `_gather` starts another job once the lane is empty.
                 waiting.popleft()
                 done()
 
@@ -241,6 +244,7 @@ class Consumer:
                 if not subscription.never_dead_letter and await self._is_handled(record, held):
                     return
                 applied = await self._decide(subscription, cause, record)
+            # Keep the order of its key: it waits behind the parked event.
             if applied.verdict == BEHIND:
                 await self._park(cause, record, SumaError("an earlier event of its key is parked"), attempts=0)
         except Unavailable as error:
@@ -259,6 +263,7 @@ class Consumer:
         Raises:
             ProcessDied: the event was begun too often.
         """
+        # Only an older event can have been begun by the partition's previous owner: a new one costs no query.
         if (record.header("time") or "") >= self._since.get((record.topic, record.part), ""):
             return False
         begun = await self._parked.attempt(self._group, record.event_id, alone=False)
@@ -302,6 +307,7 @@ class Consumer:
         try:
             await self._reject(subscription, cause, retry.record, error, attempts=retry.attempts)
             await self._unpark(retry.record)
+        # The dead letter needs the object store: while that is away, the event waits like any other.
         except Unavailable as unavailable:
             await self._postpone(retry, unavailable)
 
@@ -325,6 +331,7 @@ class Consumer:
         name = subscription.event.type
         for attempt in range(DECIDE_MOST):
             try:
+                # After a conflict rows carry the event itself: its place in the log may be what they lacked.
                 cause = replace(cause, again=attempt > 0)
                 with span(
                     f"process {name}",
@@ -343,6 +350,7 @@ class Consumer:
     async def _handle(self, subscription: Subscription, cause: Cause, record: Record) -> Changeset:
         envelope = record.envelope()
         try:
+            # Only deciding needs a place at the gate; a changeset that waits for its commit takes none.
             async with self._gate.through(cause.tenant):
                 return await subscription.handle(cause, envelope)
         except (Conflict, Rejected, Unavailable):
@@ -388,6 +396,7 @@ class Consumer:
             )
         except Unavailable:
             raise
+        # Without the report a turn would wait for ever: stop the lane and call an operator instead.
         except Exception as failure:
             raise self._stop(record, Crashed(f"the failure report could not be written: {failure}")) from failure
         if applied.verdict == BEHIND:

@@ -137,6 +137,7 @@ class Health:
         self._answered[name] = self._now()
         guard = self._platform.guarded_calls.to(name)
         if guard.state is State.OPEN:
+            # The dependency has answered: do not let callers wait for the circuit's own time.
             guard.probe_now()
         return self._recorded(name, True, detail)
 

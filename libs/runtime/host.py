@@ -79,6 +79,7 @@ async def prepare(platform: Platform, services: Sequence[Service]) -> None:
     topics = list(TOPICS.values())
     if platform.route is not None:
         await platform.route.outlet.declare(topics)
+        # The services' groups are the transport's then; of the log's readers only the relay is left.
         groups = {RELAY: list(TOPICS)}
     await declare(platform.database, topics, groups)
     # Calls that wait since the last process may need them.
@@ -94,6 +95,7 @@ async def host(platform: Platform, services: Sequence[Service], *, pace: Pace = 
         task.add_done_callback(lambda task: _notice(task, engine.lanes.failed))
     ready = asyncio.ensure_future(engine.ready())
     try:
+        # A part that fails at the start must not leave the caller waiting for partitions.
         await asyncio.wait((ready, engine.lanes.failed), return_when=asyncio.FIRST_COMPLETED)
         yield Running(services, engine.lanes.failed, engine.health, engine.problems)
     finally:
@@ -207,6 +209,7 @@ class _Engine:
 
     def _deliver(self, records: Sequence[Record]) -> None:
         """Deliver records of this process's writer to its local consumers, and to the relay."""
+        # Local consumers first: the relay need not hurry with records that all of them took.
         taken = self.reader.offer_local(records)
         if self.relay is not None:
             self.relay.enqueue(records, taken)
@@ -218,6 +221,7 @@ class _Engine:
         patience = 0.0 if self.lanes.failed.done() else STOP_SECONDS
         self.reader.stop_taking()
         self.lease_runner.stop_claiming()
+        # Running work still needs its leases renewed and its end written, and its last events sent.
         last = {"writer", "beat", *(self.relay.parts() if self.relay is not None else ())}
         await _end(task for name, task in tasks.items() if name not in last)
         leaving = self.platform.leaving
@@ -227,10 +231,12 @@ class _Engine:
         await self.lanes.close()
         await _end([tasks["writer"], tasks["beat"]])
         if self.relay is not None:
+            # Nothing can commit any more, so the relay's queue is complete.
             await self._end_relay(self.relay, patience)
         await _end(tasks.values())
         with suppress(Unavailable, TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
+                # What is released here is taken over at once; otherwise others wait until it expires.
                 await self.platform.leases.leave()
                 await self.reader.leave()
         _forget(self.lanes.failed)

@@ -160,6 +160,7 @@ class LeaseRunner:
         if not limit.admits(tenant):
             return False
         limit.enter(tenant)
+        # Counted from before the commit, so that it ends before the database's time does.
         self._born[start.id] = time.monotonic()
         return True
 
@@ -181,6 +182,7 @@ class LeaseRunner:
             # The runner is stopping: the lease is released with all others when the process leaves.
             self.unclaim(lease)
             return
+        # Claimed again while its work still runs here: the older token cannot finish it any more.
         if (older := self._work.get(lease.id)) is not None:
             self._drop([older])
         work = Work(lease, since or born or time.monotonic())
@@ -212,12 +214,14 @@ class LeaseRunner:
         renewed, pause = loop.time(), self._beat_every
         while True:
             await asyncio.sleep(pause)
+            # Counted from before the request: the database may have renewed them at any moment since.
             mine, asked = list(self._work.values()), time.monotonic()
             try:
                 async with asyncio.timeout(BEAT_ANSWER_SECONDS):
                     alive = await self._leases.renew([work.lease for work in mine]) if mine else {}
             except (Unavailable, TimeoutError):
                 log.warning("could not renew leases")
+                # More often than usual: the leases run out meanwhile.
                 pause = min(1.0, self._beat_every)
                 if loop.time() - renewed > GIVE_UP_SECONDS - BEAT_ANSWER_SECONDS:
                     self._drop(mine)
@@ -331,6 +335,7 @@ class LeaseRunner:
             return _failing(kind, lease, error)
         except asyncio.CancelledError as error:
             if work.stopping and (task := asyncio.current_task()) is not None:
+                # The cancel was for the work; its end must be able to await.
                 task.uncancel()
                 return _failing(kind, lease, Cancelled())
             if being_cancelled():
@@ -372,6 +377,7 @@ class LeaseRunner:
                 if not done.done():
                     done.set_result(None)
 
+        # In the key's lane: an event of the same session may be deciding right now.
         self._lanes.submit(work.lease.group, work.lease.key, job)
         await done
 
@@ -390,6 +396,7 @@ class LeaseRunner:
             except Rejected as error:
                 hopeless, reason = True, error
             if not hopeless:
+                # A conflict is usually settled by deciding again at once.
                 await asyncio.sleep(backoff(tries - DECIDE_MOST) if tries >= DECIDE_MOST else 0)
             elif failing:
                 await self._give_up(lease, reason)
@@ -421,6 +428,7 @@ class LeaseRunner:
         if self._work.get(lease.id) is work:
             del self._work[lease.id]
         limit = self._limits[lease.group, lease.kind]
+        # Ask before the place is free: afterwards nothing shows that others waited for it.
         tight = limit.has_waiting(lease.tenant)
         limit.leave(lease.tenant)
         metrics.leases_held.labels(lease.group, lease.kind).dec()

@@ -48,6 +48,7 @@ class BlobCache:
         draft.seek(0)
         sha256 = hashed(draft)
         if not self.holds(sha256):
+            # A link, not a rename: the draft's own name is removed by its context.
             self._at(sha256).hardlink_to(draft.name)
         self.unsaved[sha256] = Blob(sha256=sha256, size=size)
         return self.unsaved[sha256]
@@ -87,6 +88,7 @@ class BlobCache:
                 self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _sweep(self._home)
             self._folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self._home))
+            # At the end of the process too, unless it is killed: then `_sweep` of another cache removes it.
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder
 

@@ -69,6 +69,7 @@ def commit(
     hooks = Hooks(fence, step)
     with lock(root), Workplace.open(root, hooks) as place:
         _refuse_repeated(place, commit_id)
+        # The path may lead to another folder by now; the inode does not.
         _refuse_foreign(stage, place.safe_dir)
         with place.journal.begin(commit_id) as folder:
             excluded, source = Excluded.of(stage.tree.root, exclude).with_copies(stage), blobs or stage.blobs
@@ -110,6 +111,7 @@ def check_exclusion(stage: Stage, exclude: Iterable[str]) -> None:
 
 
 def _outcome(journal: Journal, commit_id: str) -> Outcome:
+    # In `txn` too: a process that dies between the mark and the archive has committed.
     if journal.marked("history", commit_id, COMMITTED) or journal.marked("txn", commit_id, COMMITTED):
         return "committed"
     if journal.marked("txn", commit_id, ABORTED):
@@ -124,10 +126,12 @@ def _intent(place: Workplace, folder: Folder, stage: Stage, excluded: Excluded, 
     sketch = draft(stage, trading=_trades(folder))
     plan = without(sketch.plan, excluded, also=stage.outdated)
     _refuse_conflicts(stage, replace(sketch, plan=plan), place.safe_dir, excluded)
+    # Last of the checks, since it reads whole files: a stat alone cannot show that two files are still the same.
     if found := list(_unequal(stage, excluded, place.hooks)):
         raise CommitConflict(found)
     place.hooks.step("checked")
     plan = Staging(stage, place.safe_dir, folder, blobs, place.hooks).write(replace(sketch, plan=plan))
+    # One sync of the file system is cheaper than one for each of a thousand new files.
     syncfs(folder.fd)
     place.hooks.step("staged")
     plan = replace(plan, times=_times(plan, place.safe_dir))
@@ -135,6 +139,7 @@ def _intent(place: Workplace, folder: Folder, stage: Stage, excluded: Excluded, 
 
 
 def _refuse_repeated(place: Workplace, commit_id: str) -> None:
+    # Such an id would be counted among another commit's rollbacks.
     if MARK in commit_id:
         raise Rejected(f"{commit_id!r} is the id of a rollback and not of a commit")
     place.refuse_unfinished()
@@ -164,6 +169,7 @@ def _unequal(stage: Stage, excluded: Excluded, hooks: Hooks) -> Iterator[PathCon
             continue
         try:
             for one in (node, stays):
+                # Hashing a large file takes long: the lease may be lost meanwhile.
                 hooks.fence()
                 hashes[one] = hashes.get(one) or _hash(stage, one)
         except Changed as error:

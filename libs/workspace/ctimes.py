@@ -27,6 +27,7 @@ def remember(folder: int, renames: Iterable[Rename]) -> None:
         return
     fd = os.open(NAME, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=folder)
     with os.fdopen(fd, "ab") as file:
+        # Emptied rather than rotated: a lost entry costs one extra question.
         if os.fstat(fd).st_size > BYTES_MOST:
             file.truncate(0)
         file.write(lines.encode())

@@ -102,20 +102,24 @@ class Engine:
         """
         self._mark(UNDOING)
         if self.own.holds(PLACING):
+            # Swaps first: they were last, and may lie in a folder that arrived before.
             for swap in reversed(self.plan.swaps):
                 if self._ino(swap.slot) != swap.new.ino:
                     self._revert(f"unswap:{swap.slot}", swap.after, partial(self._unswap, swap))
             for item in reversed(self.plan.arriving()):
                 if not self.store.holds(item.slot):
                     self._revert(f"retract:{item.slot}", item.after, partial(self._retract, item))
+            # On the disk before the marker goes: without it a recovery would not look for what was placed.
             self._sync()
             self.hooks.fence()
             self.own.unmark(PLACING)
+        # In reverse, so that a folder is back before its contents.
         for item in reversed(self.plan.leaving()):
             if self.store.holds(item.slot):
                 self._revert(f"return:{item.slot}", item.before, partial(self._return, item))
         if not self.own.holds(DISTURBED):
             self._settle({t.before: t.mtime_before for t in self.plan.times})
+        # On the disk before the mark: after `aborted` a recovery only tidies up.
         self._sync()
         self._mark(ABORTED)
 
@@ -130,6 +134,7 @@ class Engine:
             if self.store.holds(item.slot):
                 self._do(f"attach:{item.slot}", item.after, partial(self._attach, item))
         for swap in self.plan.swaps:
+            # The slot holds the new file as long as the swap has not happened.
             if self._ino(swap.slot) == swap.new.ino:
                 self._do(f"swap:{swap.slot}", swap.after, partial(self._swap, swap))
         self._settle({t.after: t.mtime_after for t in self.plan.times})
@@ -163,7 +168,9 @@ class Engine:
         path = item.before or ""
         with self.safe_dir.parent(path) as (fd, name):
             _expect(path, self._now(item.signature), Signature.at(fd, name))
+            # Between the check and this rename another program may still act: the slot is compared again below.
             place(fd, name, self.store.fd, item.slot)
+        # The rename has changed the ctime of all hard links of this file.
         self._renamed.add(item.signature.ino)
         _expect(path, item.signature.moved(), Signature.at(self.store.fd, item.slot))
         if item.after is None and item.inside is not None:

@@ -168,6 +168,7 @@ def _forget(journal: Journal, id: str, fence: Fence, step: Step) -> None:
     for each in _group(journal, id):
         with journal.find("history", each) as folder:
             if folder is not None:
+                # The outcome first: without it a repeated commit would be made a second time.
                 journal.note(each, "committed" if folder.holds(COMMITTED) else "undone")
     step("noted")
     # After this rename the whole commit is gone; a crash leaves files that the next prune removes.

@@ -91,6 +91,7 @@ class Folder:
         if self.holds(marker):
             return
         os.rename(f".{marker}", marker, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        # The marker is the only progress that a recovery sees, so its name must be on the disk before the next step.
         os.fsync(self.fd)
 
     def unmark(self, marker: str) -> None:
@@ -109,6 +110,7 @@ class Folder:
             stream.write(self._mac(body) + b"\n" + body)
             stream.flush()
             os.fsync(stream.fileno())
+        # Renamed when whole and synced: a crash leaves no half intent under this name.
         os.rename(f".{INTENT}", INTENT, src_dir_fd=self.fd, dst_dir_fd=self.fd)
         os.fsync(self.fd)
 
@@ -163,6 +165,7 @@ class Journal:
         if not ID.fullmatch(id):
             raise Rejected(f"{id!r} is not a valid commit id")
         with contextlib.suppress(FileNotFoundError):
+            # An earlier attempt was undone; this one will have an outcome of its own.
             os.unlink(f"outcomes/{id}.undone", dir_fd=self.fd)
         # Never reuse a name: a former owner that resumes late archives its own folder, not this one.
         name = f"{id}.{time.time_ns()}"
@@ -199,6 +202,7 @@ class Journal:
         name = f"{id}.{_generation(old[-1]) + 1}"
         os.mkdir(f"{area}/{name}", 0o700, dir_fd=self.fd)
         with self._opened(area, name) as folder:
+            # A recovery that was killed here left several: its successor empties them all.
             for older in old:
                 self._empty(area, older, folder)
             os.fsync(folder.fd)

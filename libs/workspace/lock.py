@@ -40,6 +40,7 @@ def lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
 def seize(root: Path) -> Iterator[None]:
     """Hold the workspace even if another process does: only for the owner of the lease, after the other lost it."""
     with SafeDir.open(root) as safe_dir, Journal.open(safe_dir) as journal, contextlib.suppress(FileNotFoundError):
+        # The paused process keeps its flock on a file without a name; the next owner locks a new file.
         os.unlink(LOCK, dir_fd=journal.fd)
     with lock(root):
         yield

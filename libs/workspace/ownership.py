@@ -43,6 +43,7 @@ def check(root: Path, secret: bytes) -> str | None:
         if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid():
             fd = os.open(HIDDEN, LISTED | os.O_NOFOLLOW, dir_fd=safe_dir.fd)
             try:
+                # An empty folder needs no proof: there is nothing in it to act on.
                 if _sound(fd) and (_proved(safe_dir.fd, fd, secret) or _blank(fd)):
                     return None
                 _refuse_busy(fd)
@@ -91,6 +92,7 @@ def _proved(root: int, fd: int, secret: bytes) -> bool:
     proof = _read(fd)
     with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
         found = json.loads(proof)
+        # The mac binds the token to these inodes, so a copied folder proves nothing.
         return hmac.compare_digest(found["mac"], _mac(root, fd, secret, found["token"]))
     return False
 

@@ -51,6 +51,7 @@ def recover(
         if safe_dir.signature(HIDDEN) is None:
             return []
     with hold(root), Workplace.open(root, hooks) as place:
+        # Read every intent before anything is touched: one that is forged stops the whole recovery.
         for id in place.journal.pending():
             with place.journal.find("txn", id) as folder:
                 if folder is not None and folder.holds(INTENT):
@@ -65,6 +66,7 @@ def _settle(place: Workplace, id: str, decide: Decision) -> Recovered:
     with place.journal.renewed("txn", id) as own:
         assert own is not None
         place.hooks.step("renewed")
+        # No intent, so nothing in the tree was touched: only temporary files are left.
         if not own.holds(INTENT):
             place.journal.discard(own)
             return Recovered(id, place.journal.noted(id))
@@ -79,6 +81,7 @@ def _settle(place: Workplace, id: str, decide: Decision) -> Recovered:
 
 
 def _continue(place: Workplace, engine: Engine, decide: Decision) -> Recovered:
+    # `committed` decides, whatever the caller asks for: the commit may have been reported already.
     if engine.own.holds(COMMITTED) or (decide == "finish" and not _undoing(engine.own) and _finished(engine)):
         return Recovered(engine.own.id, "committed", (), place.archive_committed(engine))
     if not engine.own.holds(ABORTED):

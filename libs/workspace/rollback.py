@@ -53,6 +53,7 @@ def rollback(
             original = store.intent().plan
             plan = _remaining(place.journal, commit_id, original).inverted()
             wanted = without(plan, Excluded.of(root.absolute(), exclude)) if len(plan) else plan
+            # Everything was rolled back before: a repeated request changes nothing.
             if not len(wanted):
                 return RolledBack(commit_id, None, 0)
             with place.journal.begin(_next(place.journal, commit_id)) as own:
@@ -67,6 +68,7 @@ def _stored(journal: Journal, commit_id: str) -> Iterator[Folder]:
         if store is not None and store.holds(COMMITTED) and MARK not in commit_id:
             yield store
             return
+    # The outcome outlives the history, so a pruned commit is told from one that never was.
     if journal.noted(commit_id) == "committed":
         raise HistoryGone()
     raise NoSuchCommit(f"{commit_id} is not in the history of this folder")

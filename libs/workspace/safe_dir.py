@@ -68,11 +68,13 @@ def by_component(fd: int, path: bytes, flags: int) -> int:
 
 def _step(here: int, part: bytes, flags: int, device: int) -> int:
     try:
+        # openat2 refuses it by RESOLVE_BENEATH; here it has to be refused by name.
         if part == b"..":
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), part)
         there = os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
     finally:
         os.close(here)
+    # What RESOLVE_NO_XDEV does: another device means that a mount was entered.
     if os.fstat(there).st_dev == device:
         return there
     os.close(there)
@@ -85,6 +87,7 @@ def resolver() -> Resolver:
     try:
         os.close(openat2(-100, b".", FOLDER))  # AT_FDCWD
     except OSError as error:
+        # ENOSYS: a kernel before 5.6. EPERM: a seccomp filter, as of older container engines.
         if error.errno in (errno.ENOSYS, errno.EPERM):
             return by_component
     return openat2
@@ -161,6 +164,7 @@ class SafeDir:
             os.utime(self.fd, ns=(os.fstat(self.fd).st_atime_ns, mtime_ns))
             return
         with self.parent(path) as (fd, name):
+            # utime sets both times; only the mtime is to change.
             atime_ns = os.stat(name, dir_fd=fd, follow_symlinks=False).st_atime_ns
             os.utime(name, ns=(atime_ns, mtime_ns), dir_fd=fd, follow_symlinks=False)
 

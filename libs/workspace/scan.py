@@ -72,6 +72,7 @@ class Scan:
             started = time.time_ns()
             scan = cls(root, Signature.of(os.fstat(safe_dir.fd)))
             recent = scan._read(safe_dir, started - RACY_NS, most)
+            # Reading a file again would mean a wait of one tick, which the caller cannot afford.
             if most is not None and (recent or len(scan) > most):
                 return None
             scan._names = bytes(scan._names)
@@ -172,6 +173,7 @@ class Scan:
                         self.whole[node] = reserved.BUNDLE
                 elif found.is_directory:
                     pending.append((node, names.join(path, name), rules))
+                # Written in this very tick, a file could change once more without a new time.
                 if max(found.mtime_ns, found.ctime_ns) >= racy and not found.is_directory:
                     recent.append(node)
             self._last[folder] = len(self)
@@ -201,6 +203,7 @@ class Scan:
             self._unread(folder, error)
             return
         try:
+            # Sorted, so that `child` can bisect and equal folders give equal scans.
             for name, raw in sorted((_text(raw), raw) for raw in _names(fd, most)):
                 found = Signature.at(fd, raw)
                 if found is not None:

@@ -45,6 +45,7 @@ class Signature(NamedTuple):
             return False
         if self.is_directory:
             return (self.ino, self.mode) == (other.ino, other.mode)
+        # 0 is a ctime that is not compared, as of a file that Suma has renamed.
         return self[:4] == other[:4] and (self.ctime_ns == other.ctime_ns or 0 in (self.ctime_ns, other.ctime_ns))
 
     def moved(self) -> Signature:

@@ -134,6 +134,7 @@ class Stage(View):
         except Exception:
             edit.undo()
             raise
+        # Only now: a refused operation must leave no version behind.
         self._log.append(_Logged(operation, edit))
         seen = {path: met for path, (_, met) in edit.met.items()}
         return Applied(self.version, Operation(operation.model_copy(update={"seen": seen})), tuple(edit.paths))
@@ -189,6 +190,7 @@ class Stage(View):
             self._log.append(_Logged(operation, _Edit()))
             self.outdated |= dict.fromkeys(_named(operation), f"no longer as it was staged: {error}")
             return
+        # It still applies, but to other files than the person has seen.
         for path, (node, found) in self._log[-1].edit.met.items():
             if operation.seen.get(path, found) != found:
                 self.outdated[self.base_path(node)] = "was changed after it was staged"
@@ -248,6 +250,7 @@ class Stage(View):
         self._relocate(edit, node, self.tree.parent(node), name)
 
     def _relocate(self, edit: _Edit, node: int, parent: int, name: str) -> None:
+        # A folder that could not be read whole would be moved with contents that nobody approved.
         self._refuse_sealed(node)
         self._meet(edit, node)
         old = self.tree.place(node)
@@ -282,6 +285,7 @@ class Stage(View):
             parent,
             attrs | {"name": name, "ino": 0, "mtime_ns": 0, "ctime_ns": 0, "mode": attrs["mode"] & ~0o6000},
         )
+        # A copy of a copy has the file of the scan as its original: the commit compares that one.
         original = node if node < self.tree.born else self.copied.get(node)
         if original is not None:
             edit.inverses.append(partial(self.copied.pop, copy))

@@ -57,6 +57,7 @@ class Staging:
     def _directory(self, fresh: Fresh) -> Signature:
         os.mkdir(fresh.slot, 0o700, dir_fd=self.folder.fd)
         self._own(fresh.slot, self.owner)
+        # mkdir's own mode is reduced by the umask.
         os.chmod(fresh.slot, fresh.mode, dir_fd=self.folder.fd)
         return self._signature(fresh)
 
@@ -78,6 +79,7 @@ class Staging:
                 self._own(fd, self.owner)
             else:
                 self._resemble(fd, fresh.like)
+            # After the owner: a change of owner clears set-user-id and set-group-id.
             os.fchmod(fd, fresh.mode)
             if fresh.mtime_ns:
                 os.utime(fd, ns=(fresh.mtime_ns, fresh.mtime_ns))
@@ -88,6 +90,7 @@ class Staging:
             return
         with self._source(fresh) as source:
             sha256, size = _copy(source, target)
+        # The store is not trusted: what is committed must be what was approved by its hash.
         if isinstance(fresh.body, Blob) and (sha256, size) != (fresh.body.sha256, fresh.body.size):
             raise BadContent(f"the content of the blob {fresh.body.sha256} does not match its name")
 
@@ -104,6 +107,7 @@ class Staging:
 
     def _resemble(self, fd: int, path: str) -> None:
         """Copy owner and extended attributes (access lists included) of the file that is replaced."""
+        # Not blocking: another program may have put a pipe there, whose opening would wait for a writer.
         old = self.safe_dir.at(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         try:
             self._own(fd, os.fstat(old))

@@ -46,6 +46,7 @@ class Workplace:
             self.hooks.fence()
             folder.write_intent(intent)
         except (OSError, SumaError) as error:
+            # After a lost fence the folder belongs to the new owner.
             if not self.hooks.lost:
                 self.journal.discard(folder)
             if isinstance(error, SumaError):
@@ -82,7 +83,9 @@ class Workplace:
         removed.
         """
         self.hooks.fence()
+        # First: without it a second attempt would take these files for changed.
         ctimes.remember(self.journal.fd, _returned(engine.plan, self.safe_dir))
+        # Noted before the folder goes: a repeated request must find an answer at any moment.
         self.journal.note(engine.own.id, "undone")
         self.hooks.step("noted")
         self.hooks.fence()

@@ -227,6 +227,7 @@ class Tree:
             self._away.add(node)
 
     def _enter(self, node: int, parent: int, name: str) -> None:
+        # Back in its original place, so the node needs no entry: an undone move leaves the tree as scanned.
         if node < self.born and (parent, name) == (self.base.parent(node), self.base.name(node)):
             self._away.discard(node)
             self._places.pop(node, None)

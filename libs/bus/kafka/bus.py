@@ -245,6 +245,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
 
     async def owned(self) -> Mapping[Partition, int]:
         """Return this member's partitions with the last position that the group has done, after asking the broker."""
+        # An unexpected error of the consumer's task must surface here; the partitions would only look quiet.
         if self._task.done():
             self._task.result()
         with suppress(TimeoutError):
@@ -296,6 +297,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         if self._sharing or not self._done:
             return
         self._committed_at = asyncio.get_running_loop().time()
+        # Swap first: positions that are done during the request belong to the next commit.
         done, self._done = self._done, {}
         moved = {
             self._bus.named(*partition): (ahead, offset)
@@ -310,6 +312,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                     raise KafkaDown("partitions are being shared out")
                 await self._taking_part().commit({named: offset + 1 for named, (_, offset) in moved.items()})
         except KafkaDown:
+            # Newer positions win over those that could not be committed.
             self._done = done | self._done
             raise
         for ahead, offset in moved.values():

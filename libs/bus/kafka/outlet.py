@@ -77,6 +77,7 @@ class KafkaOutlet:
         if self._producer is not None:
             return self._producer
         async with self._starting:
+            # Another send may have started it while this one waited for the lock.
             if self._producer is None:
                 producer = AIOKafkaProducer(
                     **self._address.client(f"{self._member}-relay"),

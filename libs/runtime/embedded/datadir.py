@@ -136,6 +136,7 @@ class DataDirectory:
             try:
                 yield Hold(handle)
             finally:
+                # Leave no address of a stopped platform; the lock itself ends with the handle.
                 os.ftruncate(handle, 0)
         finally:
             os.close(handle)
@@ -222,6 +223,7 @@ def _create_once(file: Path, text: str) -> None:
     try:
         os.write(handle, text.encode())
         os.fsync(handle)
+        # A link is atomic and never replaces: of concurrent starts the first one's file stays.
         with suppress(FileExistsError):
             os.link(draft, file)
     finally:

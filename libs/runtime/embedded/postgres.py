@@ -185,6 +185,7 @@ class Postgres:
         try:
             while daemon.alive and self._status(daemon) in ("", "starting"):  # noqa: ASYNC110 - it tells by a file
                 await asyncio.sleep(0.005)
+        # A start that is cancelled must not leave a server behind.
         except BaseException:
             await _stop(daemon)
             raise

@@ -34,6 +34,7 @@ async def still_holds(context: TurnContext, uow: UnitOfWork, run: StepRun, appro
     ready = await tool_calls.prepare(context, uow, run)
     if ready is None:
         return False
+    # Asked without the approval, as when the question was made: the digest binds that decision.
     decision = await tool_calls.ask_policy(context, uow, ready.tool, ready.args, approved=False)
     return decision.allowed and digest_of(uow, ready, decision) == approval.digest
 

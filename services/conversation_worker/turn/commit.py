@@ -156,6 +156,7 @@ async def start_workspace_call(
     action, facts = (COMMIT, {"approved": True}) if tool == COMMIT else ("workspace.rollback", {})
     decision = await context.decide(action, uow, asker, **facts)
     uow.emit(recorded(decision, asker, turn_id=uow.turn.turn_id, resource=tool))
+    # No person can be asked at this point, so an obligation that is left is a refusal.
     if not decision.allowed or decision.obligations:
         uow.take(Input.CALL_REFUSED)
         finish.stop(context, uow, Outcome(state=TurnState.REFUSED, reason="POLICY_DENIED", detail=decision.reason))

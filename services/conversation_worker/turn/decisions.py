@@ -19,6 +19,7 @@ async def decide(context: TurnContext, uow: UnitOfWork, answer: ApprovalDecided)
     """Apply an answer to an open question, if it is bound to exactly what is still being asked."""
     approval = uow.conversation.approval(answer.approval_id)
     asked = uow.accepts(Input.APPROVAL_DECIDED, answer.approval_id)
+    # The digest is compared here, before policy is asked: an answer counts for exactly what was shown.
     if not asked or approval is None or approval.outlives_turn or approval.digest != answer.digest:
         uow.reject_stale(answer, "it is no longer being asked")
         return
@@ -105,6 +106,7 @@ def _problem(context: TurnContext, run: StepRun, shown: Args, requested: Args, a
     strange = digests.unknown(digests.items(shown), answer.exclude)
     if strange:
         return f"nothing is called {', '.join(strange)}"
+    # A person could otherwise name a blob that this turn was never allowed to read.
     if any(map(tool_calls.is_handle, requested.values())):
         return "an argument names a blob"
     tool = context.tool(run.step.tool)
@@ -130,6 +132,7 @@ def cancel(context: TurnContext, uow: UnitOfWork, request: TurnCancelRequested) 
         uow.end_turn(request.turn_id, cancelled)
     elif uow.accepts(Input.CANCEL, request.turn_id):
         uow.take(Input.CANCEL, request.turn_id)
+        # A new epoch makes the questions of the cancelled work stale: their digests name the old one.
         uow.update_session(epoch=uow.session.epoch + 1)
         if uow.turn.state is TurnState.THINKING:
             uow.emit(PlanCancelRequested(request_id=uow.turn.plan_request_id, turn_id=request.turn_id))

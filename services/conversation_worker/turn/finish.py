@@ -83,6 +83,7 @@ def complete(
     """Complete the turn with its answer."""
     uow.done(Effect.COMPLETE)
     turn, text = uow.turn, text[: event_sizes.ANSWER_MOST]
+    # Derived, so that a repeated handling writes the same message.
     message_id = ids.derived(turn.turn_id, "answer")
     start.add_message(uow, message_id, "assistant", text)
     uow.emit(
@@ -114,6 +115,7 @@ def end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
     uow.close_open_approvals("cancelled")
     # What is left asks whether something happened: nobody waits for the answer any more, but it is still to be given.
     uow.end(*(approval.approval_id for approval in uow.conversation.approvals if approval.open))
+    # The request to restore has a turn of its own, whose client waits for an end.
     if turn.restoring is not None:
         uow.end_turn(turn.restoring.turn_id, outcome)
     uow.close_turn(outcome)

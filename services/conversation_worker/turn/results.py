@@ -50,6 +50,7 @@ def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
             uow.update_turn(errors=uow.turn.errors + 1)
         case ToolDenied():
             uow.update_turn(errors=uow.turn.errors + 1)
+            # Without an answer from policy every further step would be refused as well.
             if result.reason.startswith(POLICY_UNAVAILABLE) and uow.turn.outcome is None:
                 finish.stop(context, uow, _outcome_of(result))
         case ToolUnknown():
@@ -103,6 +104,7 @@ def _input_of(uow: UnitOfWork, result: Result) -> Input:
 
 def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, effects: tuple[Effect, ...]) -> None:
     turn = uow.turn
+    # Bounded: the session's row is written with each of its changes.
     commits = (*uow.session.commits, turn.commit_id or "")[-COMMITS_MOST:]
     _changed(uow, "committed", result, commits)
     decided = " ".join((f"{result.summary}{turn.decided or ''}", *result.warnings))[:1000]

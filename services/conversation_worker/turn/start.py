@@ -35,6 +35,7 @@ def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on
         # A call answers no question.
         refuse(uow, message, "BUSY", "another turn waits for an answer")
         return
+    # A message behind a queued one must not overtake it, even with a free slot.
     slot = turn is None and not uow.session.queue and context.slots.admit(key)
     full = _full(context, uow, message, on_busy)
     effects = uow.take(Input.MESSAGE, message.turn_id, slot=slot, room=full is None)
@@ -93,6 +94,7 @@ def begin_next(context: TurnContext, uow: UnitOfWork) -> None:
         return
     uow.take(Input.SLOT_FREE)
     message, *rest = uow.session.queue
+    # Out of the mailbox in the same changeset: a repeat of this input finds the turn begun.
     uow.update_session(queue=tuple(rest))
     begin(context, uow, message)
 
@@ -143,6 +145,7 @@ def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: Queued
     """Take the answer to a clarification: its own turn ends with it, and the turn that asked continues."""
     uow.done(Effect.TAKE_CLARIFICATION)
     turn = uow.turn
+    # The wait for this answer, which would end the turn as unanswered.
     if turn.working is not None:
         uow.end(turn.working)
     add_message(uow, message.message_id, "user", message.text)

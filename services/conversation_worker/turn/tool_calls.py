@@ -45,6 +45,7 @@ async def ask_policy(
         skill=tool.skill,
         epoch=uow.session.epoch,
         allowed_tools=as_policy_reads(context.settings.tools, tool.name),
+        # Files are a person's and may come from anywhere, so every call counts as having seen both.
         touched={"private": True, "untrusted": True, "secret": False},
         destination=tool.destination,
         paths_in_scope=_in_scope(uow, tool, args),
@@ -124,6 +125,7 @@ async def pack_args(context: TurnContext, tenant: str, args: Args) -> Args:
     small: Args = {}
     for name, value in args.items():
         raw = orjson.dumps(value)
+        # A handle stays as it is: packing it again would make a blob of the handle.
         if len(raw) <= ARG_MOST or is_handle(value):
             small[name] = value
         else:
@@ -179,6 +181,7 @@ async def prepare(context: TurnContext, uow: UnitOfWork, run: StepRun) -> Ready 
     try:
         tool = context.tool(run.step.tool)
         edited = run.args if run.edited else None
+        # An approval is of a tool as it was shown; a changed one needs a plan and a question of its own.
         if run.step.tool_digest not in (None, tool.digest):
             raise ToolChanged(f"{tool.name} has changed since this was planned; ask again to have it planned anew")
         args = edited if edited is not None else await resolve_args(context, uow, run)

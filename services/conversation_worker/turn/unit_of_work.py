@@ -76,6 +76,7 @@ class UnitOfWork:
 
     def end_turn(self, turn_id: str, outcome: Outcome) -> None:
         """Report that a turn has ended, and remember it: no turn ends twice."""
+        # Kept with the session, so that a late input of this turn is known as such; bounded, as the row is.
         self.update_session(ended=(*self.session.ended, turn_id)[-ENDED_MOST:])
         state, reason = outcome.state.value, outcome.reason
         self.emit(TurnEnded(turn_id=turn_id, state=state, reason=reason, detail=outcome.detail[:2000]))

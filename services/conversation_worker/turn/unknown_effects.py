@@ -42,6 +42,7 @@ def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, result: ToolUnknown
     question = _question(uow.turn.turn_id, run, result)
     uow.ask(question.approval)
     uow.emit(_asked(context, question, result))
+    # A turn that is stopping does not wait for the answer; the question stays open after it.
     if uow.turn.outcome is None:
         about = {"turn_id": question.turn_id, "approval_id": question.approval.approval_id}
         uow.start(NewLease(question.approval.approval_id, EXPIRY, about, delay=context.settings.unknown_seconds))
@@ -58,6 +59,7 @@ def expire(context: TurnContext, uow: UnitOfWork, approval: Approval) -> None:
 async def record_late(context: TurnContext, uow: UnitOfWork, result: Result) -> bool:
     """Record a result that arrives after its turn has ended; return False if it is not news."""
     found = await context.store.abandoned(uow.cause.tenant, uow.session.session_id, result.step_id)
+    # Another attempt's result, or one of a turn that still takes its own results.
     if found is None or found[1].call_id != result.call_id or uow.is_active(found[0]):
         return False
     turn_id, run = found

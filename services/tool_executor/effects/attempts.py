@@ -85,6 +85,7 @@ class Attempts:
     async def _settled(self, intent: Intent, action: RecoveryAction) -> Outcome | None:
         """End the doubt: return the outcome, or None if nothing happened and nothing will. Raises Unavailable."""
         tool = self._tool(intent.tool)
+        # A request of the earlier attempt may still be on its way; probing too early would miss it.
         await asyncio.sleep(self._settings.settle_seconds)
         try:
             async with asyncio.timeout(self._settings.probe_seconds):
@@ -105,8 +106,10 @@ class Attempts:
             if forgiven:
                 await self._ledger.settle(lease, intent.attempt)
             raise
+        # By its port (`libs.tools`), a tool raises this only if nothing happened and nothing will.
         except Rejected as error:
             raise DidNotHappen(str(error), code=error.code) from error
+        # Anything else says nothing about the effect.
         except (SumaError, TimeoutError) as error:
             raise InDoubt(f"the attempt ended with {type(error).__name__}") from error
 
@@ -160,6 +163,7 @@ async def _let_finish(work: Coroutine[Any, Any, Outcome], lease: Lease, patience
     """Let an effect that could not be probed later finish despite a cancel; report one that has ended as it ended."""
     task = asyncio.ensure_future(work)
     try:
+        # Shielded: a cancel of this coroutine must not break off an effect that cannot be probed.
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         try:

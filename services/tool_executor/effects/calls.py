@@ -57,6 +57,7 @@ class Effects:
         intent = identify(tenant=cause.tenant, session=session, step=request.step_id, tool=tool.name, args=args)
         allowed = calls.allowed(request, passed.decision)
         known = await self._ledger.look(cause.tenant, intent)
+        # One that did not happen, or was undone, may be tried again under the same intent.
         if known is not None and known.state in (OPEN, HAPPENED, UNKNOWN):
             return Changeset(cause).emit(allowed) + _again(cause, request, known)
         effect = tool.effect_class
@@ -107,6 +108,7 @@ class Effects:
         """Return the stored result; a result that cannot be stored must not hide that the effect happened."""
         try:
             body = await bodies.store(self._objects, tenant, data)
+        # Too large, or no JSON: the effect has happened all the same, and must be reported.
         except Rejected:
             return Body(json=None), (UNKEPT,)
         return (Body(json=None), (UNKEPT,)) if _holds_null(body.json_) else (body, ())
