@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -90,6 +91,15 @@ class FairBatches(Generic[T]):
         return item
 
 
+_places: ContextVar[_Place | None] = ContextVar("place", default=None)
+
+
+def leave_gate() -> None:
+    """Give up this task's place in a gate before its block ends, as work follows that the gate need not bound."""
+    if (place := _places.get()) is not None:
+        place.leave()
+
+
 class FairSemaphore:
     """Admit `most` holders at once and `each` per tenant; waiting callers are admitted round-robin by tenant."""
 
@@ -109,10 +119,13 @@ class FairSemaphore:
             self._inside[tenant] += 1
         else:
             await self._called(tenant)
+        place = _Place(self, tenant)
+        token = _places.set(place)
         try:
             yield
         finally:
-            self._leave(tenant)
+            _places.reset(token)
+            place.leave()
 
     def _admits(self, tenant: str) -> bool:
         return self._inside.total() < self._most and self._inside[tenant] < self._each
@@ -126,10 +139,11 @@ class FairSemaphore:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 # Called in at the very moment in which we gave up.
-                self._leave(tenant)
+                self.leave(tenant)
             raise
 
-    def _leave(self, tenant: str) -> None:
+    def leave(self, tenant: str) -> None:
+        """Free a place of this tenant, and admit the next caller."""
         self._inside[tenant] -= 1
         if not self._inside[tenant]:
             del self._inside[tenant]
@@ -138,3 +152,17 @@ class FairSemaphore:
             if not turn.done():
                 self._inside[called] += 1
                 turn.set_result(None)
+
+
+class _Place:
+    """A place in a gate, given up once."""
+
+    __slots__ = ("_gate", "_left", "_tenant")
+
+    def __init__(self, gate: FairSemaphore, tenant: str) -> None:
+        self._gate, self._tenant, self._left = gate, tenant, False
+
+    def leave(self) -> None:
+        if not self._left:
+            self._left = True
+            self._gate.leave(self._tenant)

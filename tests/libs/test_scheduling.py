@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libs.scheduling import FairBatches, FairQueue, FairSemaphore
+from libs.scheduling import FairBatches, FairQueue, FairSemaphore, leave_gate
 
 TENANTS = st.sampled_from("abc")
 LANES = st.sampled_from([("g", "1"), ("g", "2"), ("h", "1")])
@@ -100,3 +100,23 @@ async def test_who_gives_up_at_a_gate_takes_no_place_along() -> None:
     await asyncio.gather(*given_up, return_exceptions=True)
     async with asyncio.timeout(60), gate.through("a"):
         assert gate.waiting == 0
+
+
+async def test_place_left_early_admits_the_next_once() -> None:
+    gate, left, end = FairSemaphore(1, each=1), asyncio.Event(), asyncio.Event()
+
+    async def visit() -> None:
+        async with gate.through("a"):
+            leave_gate()
+            left.set()
+            await end.wait()
+
+    visiting = asyncio.ensure_future(visit())
+    await left.wait()
+    async with asyncio.timeout(60), gate.through("a"):
+        end.set()
+        await visiting
+        third = asyncio.ensure_future(visit())
+        await asyncio.sleep(0)
+        assert gate.waiting == 1, "the end of the first block frees no second place"
+    await third

@@ -16,6 +16,7 @@ from libs.clients.calls import NotConfigured, is_near
 from libs.errors import SumaError
 from libs.events import TurnDegraded
 from libs.leases.ports import Lease
+from libs.scheduling import leave_gate
 from libs.telemetry.logs import logger
 from services.conversation_worker.domain import memory_window
 from services.conversation_worker.turn import plan
@@ -56,6 +57,8 @@ async def gather_soon(context: TurnContext, uow: UnitOfWork) -> None:
     waiting = next((start for start in uow.starts if start.kind == CONTEXT), None)
     if waiting is None or not all(is_near(context.platform, name) for name in (memory.SERVICE, executor.SERVICE)):
         return
+    # Other inputs are decided meanwhile; how many turns gather at once is bounded by their slots.
+    leave_gate()
     gathering = asyncio.ensure_future(gather(context, uow.cause.tenant, uow.conversation))
     try:
         await asyncio.wait({gathering}, timeout=SOON_SECONDS)
