@@ -13,7 +13,6 @@ from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
-    ActionRecorded,
     ApprovalDecided,
     EffectResolved,
     MessageReceived,
@@ -28,15 +27,11 @@ from libs.events import (
     TurnCancelRequested,
 )
 from libs.events.envelope import Envelope
-from libs.events.values import Plan
 from libs.leases.ports import NewLease
 from libs.policy.ports import PolicyUnanswered
 from libs.policy.retry_deadline import RetryDeadline
 from libs.telemetry.logs import logger
-from services.conversation_worker.domain import event_sizes, reasons
-from services.conversation_worker.domain.call_results import Result
 from services.conversation_worker.turn import (
-    commit,
     decisions,
     finish,
     gathering,
@@ -46,13 +41,10 @@ from services.conversation_worker.turn import (
     start,
     unknown_effects,
 )
-from services.conversation_worker.turn.context import LOST, TurnContext, recorded
+from services.conversation_worker.turn.context import LOST, TurnContext
 from services.conversation_worker.turn.state import Outcome, QueuedMessage, TurnState
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
-
-COMMITTEE_SAYS_NO = ("COMMITTEE_REJECTED", "POLICY_UNAVAILABLE", "POLICY_DENIED")
-NO_FOLDER = "This session has no folder to work in. Start one in a folder, as with `suma run … --in DIR`."
 
 log = logger("conversation")
 Decide = Callable[[UnitOfWork], Awaitable[None]]
@@ -70,7 +62,7 @@ class Handlers:
         message = QueuedMessage.model_validate(event.data.model_dump())
 
         async def decide(uow: UnitOfWork) -> None:
-            await self._receive(uow, message, event.data)
+            await start.receive(self._context, uow, message, event.data)
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
             start.refuse(uow, message, refused.reason or "", refused.detail)
@@ -117,9 +109,7 @@ class Handlers:
 
         async def decide(uow: UnitOfWork) -> None:
             if uow.accepts(Input.PLAN_APPROVED, approved.request_id):
-                plan.record_planning(self._context, uow, approved.usage)
-                uow.update_turn(wish=approved.wish or uow.turn.wish)
-                await self._planned(uow, approved)
+                await plan.approve(self._context, uow, approved)
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
             if uow.accepts(Input.PLAN_APPROVED, approved.request_id):
@@ -128,22 +118,15 @@ class Handlers:
         return await self.decide(cause, decide, on_policy_timeout)
 
     async def rejected(self, cause: Cause, event: Envelope[PlanRejected]) -> Changeset:
-        uow, no = await self.uow(cause), event.data
-        if not uow.accepts(Input.PLAN_REJECTED, no.request_id):
-            return self.close(uow)
-        uow.take(Input.PLAN_REJECTED, no.request_id)
-        plan.record_planning(self._context, uow, no.usage)
-        state = TurnState.REFUSED if no.code in COMMITTEE_SAYS_NO else TurnState.FAILED
-        finish.stop(self._context, uow, Outcome(state=state, reason=no.code, detail=no.reason))
+        uow = await self.uow(cause)
+        if uow.accepts(Input.PLAN_REJECTED, event.data.request_id):
+            plan.reject(self._context, uow, event.data)
         return self.close(uow)
 
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
         uow = await self.uow(cause)
-        if not uow.accepts(Input.PLAN_UNCLEAR, event.data.request_id):
-            return self.close(uow)
-        uow.take(Input.PLAN_UNCLEAR, event.data.request_id)
-        plan.record_planning(self._context, uow, event.data.usage)
-        plan.ask_clarification(self._context, uow, event.data)
+        if uow.accepts(Input.PLAN_UNCLEAR, event.data.request_id):
+            plan.ask_clarification(self._context, uow, event.data)
         return self.close(uow)
 
     # tool.results
@@ -161,7 +144,7 @@ class Handlers:
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
             if results.is_awaited(uow, result):
-                _leave(self._context, uow, result, refused)
+                results.leave(self._context, uow, result, refused)
 
         return await self.decide(cause, decide, on_policy_timeout)
 
@@ -202,67 +185,3 @@ class Handlers:
         """Return what follows. After a turn that has ended, the next message of the mailbox begins."""
         start.continue_mailbox(self._context, uow)
         return uow.close(self._store)
-
-    async def _receive(self, uow: UnitOfWork, message: QueuedMessage, said: MessageReceived) -> None:
-        if uow.has_seen(message.turn_id):
-            if message.turn_id in uow.session.ended:
-                uow.emit(_stale(message))
-            return
-        if message.turn_id in uow.session.cancelled:
-            uow.end_turn(message.turn_id, Outcome(state=TurnState.CANCELLED, reason="CANCELLED"))
-            return
-        if event_sizes.size(said.text) > event_sizes.TEXT_MOST:
-            start.refuse(uow, message, "MESSAGE_TOO_LARGE", f"a message has at most {event_sizes.TEXT_MOST} bytes")
-            return
-        decision = await self._context.decide("conversation.send", uow, message, length=len(said.text))
-        uow.emit(recorded(decision, message, turn_id=message.turn_id, resource=message.message_id))
-        if not decision.allowed:
-            start.refuse(uow, message, "POLICY_DENIED", decision.reason)
-            return
-        if said.root is not None and uow.session.root is None:
-            uow.update_session(root=said.root)
-        start.receive(self._context, uow, message, on_busy=said.on_busy)
-
-    async def _planned(self, uow: UnitOfWork, approved: PlanApproved) -> None:
-        answer, reason = approved.answer, reasons.of_answer(approved)
-        if uow.session.root is None and self._needs_folder(approved.plan):
-            answer, reason = NO_FOLDER, reasons.DECLINED
-        elif approved.plan.steps or answer is None:
-            uow.take(Input.PLAN_APPROVED, approved.request_id)
-            await plan.propose(self._context, uow, approved)
-            return
-        if Effect.ASK_COMMIT in uow.take(Input.PLAN_ANSWERED, approved.request_id):
-            await commit.ask(self._context, uow)
-        else:
-            finish.complete(self._context, uow, answer, reason=reason)
-
-    def _needs_folder(self, proposed: Plan) -> bool:
-        """Return whether a step works in the session's folder. Tools from outside need none."""
-        named = {step.tool for step in proposed.steps}
-        return not named <= {tool.name for tool in self._context.platform.skills.tools if not tool.in_workspace}
-
-
-def _stale(message: QueuedMessage) -> ActionRecorded:
-    """Return the record of a message that arrives again after its turn, such as from a dead letter."""
-    return ActionRecorded(
-        action="conversation.send",
-        phase="decision",
-        verdict="stale",
-        principal=message.principal,
-        resource=message.message_id,
-        turn_id=message.turn_id,
-    )
-
-
-def _leave(context: TurnContext, uow: UnitOfWork, result: Result, refused: Outcome) -> None:
-    """Record a result whose consequences policy cannot decide, and stop the turn."""
-    if uow.turn.working == result.call_id:
-        uow.take(Input.LOST)
-        uow.update_turn(working=None, commit_id=None)
-        finish.stop(context, uow, uow.turn.outcome or refused)
-        return
-    results.record(context, uow, result)
-    if uow.turn.outcome is None:
-        finish.stop(context, uow, refused)
-    else:
-        finish.finish_when_idle(context, uow)

@@ -10,13 +10,13 @@ from libs.budgets.paying import paid_by
 from libs.cache.ports import Delta, Stream
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError, Unavailable
-from libs.events.values import StepState, Usage
+from libs.events.values import Usage
 from libs.leases.ports import Cancelled, Lease
 from libs.models.ports import InvalidModelOutput, ModelText
 from libs.telemetry.logs import logger
 from services.conversation_worker.domain import event_sizes, memory_window, reasons
 from services.conversation_worker.handlers import Handlers
-from services.conversation_worker.turn import decisions, finish, gathering, start, transitions
+from services.conversation_worker.turn import decisions, finish, gathering, start
 from services.conversation_worker.turn.context import TurnContext
 from services.conversation_worker.turn.gathering import Gathered
 from services.conversation_worker.turn.state import Conversation, Outcome, TurnState
@@ -83,7 +83,7 @@ class TurnLeases:
         if uow.accepts(Input.WORK_FAILED, lease.id):
             if isinstance(error, InvalidModelOutput):
                 uow.update_turn(usage=uow.turn.usage.plus(error.usage))
-            self._give_up(uow, Input.WORK_FAILED, lease, error)
+            finish.give_up(self._context, uow, Input.WORK_FAILED, lease.id, error)
         return self._close(uow)
 
     # Waits for people
@@ -117,7 +117,7 @@ class TurnLeases:
         uow, about = await self._uow(Cause.of_lease(lease)), lease.input
         over = Outcome(state=TurnState.FAILED, reason=about.get("code", "LOST"), detail=about.get("detail", ""))
         if uow.is_active(about["turn_id"]):
-            _abandon(self._context, uow, over)
+            finish.abandon(self._context, uow, over)
         elif not uow.has_seen(about["turn_id"]):
             uow.end_turn(about["turn_id"], over)
         return self._close(uow)
@@ -126,7 +126,7 @@ class TurnLeases:
         """End the turn if the end of a wait cannot be decided; it must not wait for ever."""
         uow = await self._uow(Cause.of_lease(lease))
         if uow.is_active(lease.input["turn_id"]):
-            _abandon(self._context, uow, Outcome(state=TurnState.FAILED, reason=error.code, detail=str(error)))
+            finish.abandon(self._context, uow, Outcome(state=TurnState.FAILED, reason=error.code, detail=str(error)))
         return self._close(uow)
 
     # Helpers
@@ -136,18 +136,11 @@ class TurnLeases:
         if not uow.accepts(input, lease.id):
             return self._close(uow)
         if uow.turn.outcome is not None:
-            self._give_up(uow, input, lease, Cancelled())
+            finish.give_up(self._context, uow, input, lease.id, Cancelled())
         else:
             uow.take(input, lease.id)
             then(uow)
         return self._close(uow)
-
-    def _give_up(self, uow: UnitOfWork, input: Input, lease: Lease, error: SumaError) -> None:
-        state = TurnState.CANCELLED if isinstance(error, Cancelled) else TurnState.FAILED
-        over = uow.turn.outcome or Outcome(state=state, reason=error.code, detail=f"{error}{_completed_steps(uow)}")
-        uow.take(input, lease.id)
-        uow.update_turn(working=None, outcome=over)
-        finish.finish_when_idle(self._context, uow)
 
     async def _show(self, stream: Stream, delta: Delta) -> None:
         try:
@@ -172,28 +165,6 @@ async def _closing(answer: AsyncIterator[ModelText]) -> AsyncIterator[AsyncItera
     finally:
         if isinstance(answer, AsyncGenerator):
             await answer.aclose()
-
-
-def _completed_steps(uow: UnitOfWork) -> str:
-    """Return a note on the steps that stay done although the answer is missing."""
-    done = sum(run.state is StepState.SUCCEEDED for run in uow.conversation.steps)
-    if uow.turn.state is not TurnState.ANSWERING or not done:
-        return ""
-    return f" (only the answer is missing: {done} of {len(uow.conversation.steps)} steps are done and stay so)"
-
-
-def _abandon(context: TurnContext, uow: UnitOfWork, over: Outcome) -> None:
-    """End the turn although a result will never arrive; the effects of its running calls are unknown."""
-    unknown = uow.turn.state in transitions.BUSY
-    uow.take(Input.LOST)
-    for run in uow.conversation.steps:
-        if run.state is StepState.RUNNING:
-            uow.update_step(run, state=StepState.UNKNOWN, error=over.detail)
-    over = uow.turn.outcome or over
-    if unknown:
-        # Committed or not: a stage that is left over is dropped when the next turn begins its own.
-        uow.update_turn(working=None, diff=None)
-    finish.stop(context, uow, over)
 
 
 QUEUED_AT_ONCE, QUEUED_EACH = 128, 4

@@ -6,7 +6,7 @@ from libs.errors import Rejected
 from libs.events import ApprovalDecided, FeedbackGiven, PlanCancelRequested, TurnCancelRequested
 from libs.events.values import Args, StepState
 from services.conversation_worker.domain import digests
-from services.conversation_worker.turn import approvals, commit, finish, plan, tool_calls, unknown_effects
+from services.conversation_worker.turn import approvals, commit, finish, steps, tool_calls, unknown_effects
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import ENDED_MOST, Approval, Outcome, StepRun, TurnState
 from services.conversation_worker.turn.transitions import Effect, Input
@@ -65,7 +65,7 @@ async def expire(context: TurnContext, uow: UnitOfWork, approval_id: str) -> Non
         finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason="APPROVAL_EXPIRED"))
         return
     uow.update_step(_step(uow, approval), state=StepState.DENIED, error="nobody approved it in time")
-    await plan.advance(context, uow)
+    await steps.advance(context, uow)
 
 
 async def _decide_step(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
@@ -82,9 +82,9 @@ async def _decide_step(context: TurnContext, uow: UnitOfWork, approval: Approval
         await _override(context, uow, approval, answer)
     else:
         uow.close_approval(approval, "approved", principal=answer.principal, reason=answer.reason)
-        await plan.attempt(context, uow, run, approval)
+        await steps.attempt(context, uow, run, approval)
     if uow.turn.outcome is None:
-        await plan.advance(context, uow)
+        await steps.advance(context, uow)
 
 
 async def _override(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
@@ -98,7 +98,7 @@ async def _override(context: TurnContext, uow: UnitOfWork, approval: Approval, a
         return
     args = await tool_calls.pack_args(context, tenant, digests.without(requested, answer.exclude))
     uow.close_approval(approval, "overridden", principal=answer.principal, reason=answer.reason)
-    await plan.attempt(context, uow, uow.update_step(run, args=args, edited=True), approval)
+    await steps.attempt(context, uow, uow.update_step(run, args=args, edited=True), approval)
 
 
 def _problem(context: TurnContext, run: StepRun, shown: Args, requested: Args, answer: ApprovalDecided) -> str:

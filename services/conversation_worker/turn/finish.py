@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from libs import ids
+from libs.errors import SumaError
 from libs.events import ActionRecorded, MessageCompleted, ToolCancelRequested
 from libs.events.committee import Exchange
 from libs.events.values import StepState, Usage
-from libs.leases.ports import NewLease
+from libs.leases.ports import Cancelled, NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes, memory_window, reasons, referenced_files
 from services.conversation_worker.turn import start, tool_calls
 from services.conversation_worker.turn.context import ANSWER, TurnContext
 from services.conversation_worker.turn.state import DROP, Outcome, TurnState
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import BUSY, Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 EFFECT_UNKNOWN = "EFFECT_UNKNOWN"
@@ -39,6 +40,37 @@ def stop(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
         uow.done(Effect.CANCEL_CALLS)
     if Effect.FINISH in effects:
         finish_when_idle(context, uow)
+
+
+def abandon(context: TurnContext, uow: UnitOfWork, over: Outcome) -> None:
+    """End the turn although a result will never arrive; the effects of its running calls are unknown."""
+    unknown = uow.turn.state in BUSY
+    uow.take(Input.LOST)
+    for run in uow.conversation.steps:
+        if run.state is StepState.RUNNING:
+            uow.update_step(run, state=StepState.UNKNOWN, error=over.detail)
+    over = uow.turn.outcome or over
+    if unknown:
+        # Committed or not: a stage that is left over is dropped when the next turn begins its own.
+        uow.update_turn(working=None, diff=None)
+    stop(context, uow, over)
+
+
+def give_up(context: TurnContext, uow: UnitOfWork, input: Input, working: str, error: SumaError) -> None:
+    """End the turn without its context, or without its answer."""
+    state = TurnState.CANCELLED if isinstance(error, Cancelled) else TurnState.FAILED
+    over = uow.turn.outcome or Outcome(state=state, reason=error.code, detail=f"{error}{_completed_steps(uow)}")
+    uow.take(input, working)
+    uow.update_turn(working=None, outcome=over)
+    finish_when_idle(context, uow)
+
+
+def _completed_steps(uow: UnitOfWork) -> str:
+    """Return a note on the steps that stay done although the answer is missing."""
+    done = sum(run.state is StepState.SUCCEEDED for run in uow.conversation.steps)
+    if uow.turn.state is not TurnState.ANSWERING or not done:
+        return ""
+    return f" (only the answer is missing: {done} of {len(uow.conversation.steps)} steps are done and stay so)"
 
 
 def finish_when_idle(context: TurnContext, uow: UnitOfWork) -> None:

@@ -11,18 +11,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from libs import ids
 from libs.clients import executor, memory
 from libs.clients.calls import NotConfigured, is_near
 from libs.errors import SumaError
-from libs.events import TurnDegraded
-from libs.leases.ports import Lease
+from libs.events import PlanRequested, TurnDegraded
+from libs.events.committee import Task
+from libs.leases.ports import Lease, NewLease
 from libs.scheduling import leave_gate
 from libs.telemetry.logs import logger
 from services.conversation_worker.domain import memory_window
-from services.conversation_worker.turn import plan
 from services.conversation_worker.turn.context import CONTEXT, TurnContext
 from services.conversation_worker.turn.state import Conversation
-from services.conversation_worker.turn.transitions import Input
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 WITHOUT_MEMORIES = "The memory service does not answer; this turn knows nothing of what was said in other sessions."
@@ -38,6 +39,16 @@ class Gathered:
 
     memories: list[str] | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+
+
+def begin(context: TurnContext, uow: UnitOfWork) -> None:
+    """Start to gather the context, under a lease: it asks other services."""
+    uow.done(Effect.GATHER_CONTEXT)
+    start = NewLease(
+        ids.derived(uow.cause.id, CONTEXT), CONTEXT, {"turn_id": uow.turn.turn_id, "round": uow.turn.round}
+    )
+    uow.update_turn(working=start.id, since=context.now().timestamp())
+    uow.start(start)
 
 
 async def gather(context: TurnContext, tenant: str, conversation: Conversation) -> Gathered:
@@ -93,7 +104,14 @@ def think(context: TurnContext, uow: UnitOfWork, found: Gathered) -> None:
         uow.emit(TurnDegraded(turn_id=uow.turn.turn_id, missing="memory", detail=WITHOUT_MEMORIES))
     memories = tuple(found.memories or ())
     task = memory_window.task_of(uow.conversation, context.settings, memories=memories, facts=found.facts)
-    plan.request_plan(uow, task)
+    _request_plan(uow, task)
+
+
+def _request_plan(uow: UnitOfWork, task: Task) -> None:
+    """Ask the committee for a plan."""
+    uow.done(Effect.REQUEST_PLAN)
+    turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
+    uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 
 
 async def _memories(context: TurnContext, tenant: str, conversation: Conversation) -> list[str] | None:

@@ -1,34 +1,77 @@
-"""The plan: request it, then run its steps as a saga. Policy decides each attempt anew, on its resolved args.
+"""The plan: run what the committee approved, ask the person about what is unclear, or stop.
 
-Steps that change something run alone, in the order of the plan: they wait for everything before them, and what comes
-after waits for them. Steps that only read run side by side.
+Its steps are run by `steps`.
 """
 
 from __future__ import annotations
 
 from libs import ids
-from libs.events import (
-    ClarificationRequested,
-    PlanApproved,
-    PlanProposed,
-    PlanRequested,
-    PlanUnclear,
-)
-from libs.events.committee import Task
-from libs.events.values import POLICY, Body, StepState, Usage
+from libs.events import ClarificationRequested, PlanApproved, PlanProposed, PlanRejected, PlanUnclear
+from libs.events.values import Plan, Usage
 from libs.leases.ports import NewLease
-from libs.skills import sources
-from services.conversation_worker.domain import digests, limits, step_references
+from services.conversation_worker.domain import reasons
 from services.conversation_worker.rows import PlanRow
-from services.conversation_worker.turn import approvals, commit, finish, start, tool_calls
+from services.conversation_worker.turn import commit, finish, steps
 from services.conversation_worker.turn.context import CLARIFICATION, TurnContext
-from services.conversation_worker.turn.state import STEP_ENDED, Approval, Outcome, StepRun, TurnState
-from services.conversation_worker.turn.tool_calls import Ready
+from services.conversation_worker.turn.state import Outcome, StepRun, TurnState
 from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
+COMMITTEE_SAYS_NO = ("COMMITTEE_REJECTED", "POLICY_UNAVAILABLE", "POLICY_DENIED")
+NO_FOLDER = "This session has no folder to work in. Start one in a folder, as with `suma run … --in DIR`."
 
-async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved) -> None:
+
+async def approve(context: TurnContext, uow: UnitOfWork, approved: PlanApproved) -> None:
+    """Take an approved plan: run its steps, or give its answer."""
+    _record_planning(context, uow, approved.usage)
+    uow.update_turn(wish=approved.wish or uow.turn.wish)
+    answer, reason = approved.answer, reasons.of_answer(approved)
+    if uow.session.root is None and _needs_folder(context, approved.plan):
+        answer, reason = NO_FOLDER, reasons.DECLINED
+    elif approved.plan.steps or answer is None:
+        uow.take(Input.PLAN_APPROVED, approved.request_id)
+        await _propose(context, uow, approved)
+        return
+    if Effect.ASK_COMMIT in uow.take(Input.PLAN_ANSWERED, approved.request_id):
+        await commit.ask(context, uow)
+    else:
+        finish.complete(context, uow, answer, reason=reason)
+
+
+def reject(context: TurnContext, uow: UnitOfWork, rejected: PlanRejected) -> None:
+    """Stop the turn: the committee has no plan for it."""
+    uow.take(Input.PLAN_REJECTED, rejected.request_id)
+    _record_planning(context, uow, rejected.usage)
+    state = TurnState.REFUSED if rejected.code in COMMITTEE_SAYS_NO else TurnState.FAILED
+    finish.stop(context, uow, Outcome(state=state, reason=rejected.code, detail=rejected.reason))
+
+
+def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclear) -> None:
+    """Ask the person about an unclear request; the next message is the answer (S4-32, S4-46)."""
+    uow.take(Input.PLAN_UNCLEAR, unclear.request_id)
+    uow.done(Effect.ASK_CLARIFICATION)
+    _record_planning(context, uow, unclear.usage)
+    turn = uow.turn
+    wait = ids.derived(uow.cause.id, CLARIFICATION)
+    uow.update_turn(working=wait)
+    uow.start(NewLease(wait, CLARIFICATION, {"turn_id": turn.turn_id}, delay=context.settings.clarification_seconds))
+    uow.emit(
+        ClarificationRequested(
+            turn_id=turn.turn_id,
+            question=unclear.question[:2000],
+            candidates=unclear.candidates[:10],
+            missing=unclear.missing[:20],
+        )
+    )
+
+
+def _needs_folder(context: TurnContext, proposed: Plan) -> bool:
+    """Return whether a step works in the session's folder. Tools from outside need none."""
+    named = {step.tool for step in proposed.steps}
+    return not named <= {tool.name for tool in context.platform.skills.tools if not tool.in_workspace}
+
+
+async def _propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved) -> None:
     """Add the committee's plan as the steps of this round, and start them."""
     plan = approved.plan
     turn = uow.update_turn(plan=plan, committee=approved.committee)
@@ -51,136 +94,11 @@ async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
         )
     )
     uow.add_steps(*(StepRun(step=step, plan_id=plan.plan_id, round=turn.round) for step in plan.steps))
-    await advance(context, uow)
+    await steps.advance(context, uow)
 
 
-async def advance(context: TurnContext, uow: UnitOfWork) -> None:
-    """Start every step that can start now; once all have ended, conclude the round."""
-    uow.done(Effect.ADVANCE)
-    if uow.turn.outcome is not None:
-        finish.finish_when_idle(context, uow)
-        return
-    if uow.has_unknown_effect:
-        # An unknown effect holds the turn: whatever came next might rest on it.
-        return
-    for planned in uow.conversation.current():
-        # Read again: starting an earlier step may have changed this one.
-        run = uow.conversation.step_run(planned.step_id) or planned
-        if run.state is StepState.PENDING:
-            await _start(context, uow, run)
-            if uow.turn.outcome is not None:
-                return
-    left = [run for run in uow.conversation.current() if run.state not in STEP_ENDED]
-    if left and all(run.state is StepState.PENDING for run in left):
-        # Nothing is under way that could make them ready: whatever they wait for will not come.
-        for run in left:
-            uow.update_step(run, state=StepState.SKIPPED, error=step_references.DependencyUnavailable.code)
-        left = []
-    if not left:
-        await conclude(context, uow)
-
-
-async def _start(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None:
-    # Before each call, not each round: one plan alone may exceed the limits.
-    reason = limits.before_call(uow.turn, context.settings.limits)
-    if reason is not None:
-        finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=reason))
-        return
-    states = {other.step.ordinal: other.state for other in uow.conversation.current()}
-    if step_references.blocked(run.step, states):
-        uow.update_step(run, state=StepState.SKIPPED, error=step_references.DependencyUnavailable.code)
-    elif step_references.ready(run.step, states) and _in_turn(uow, run):
-        await attempt(context, uow, run)
-
-
-def _in_turn(uow: UnitOfWork, run: StepRun) -> bool:
-    """Return whether the step may run now: a step that changes something runs alone, in the order of the plan."""
-    earlier = [
-        other
-        for other in uow.conversation.current()
-        if other.step.ordinal < run.step.ordinal and other.state not in STEP_ENDED
-    ]
-    return not any(other.step.mutates for other in earlier) and not (run.step.mutates and earlier)
-
-
-async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
-    """End the round: plan again, ask about the diff, or answer."""
-    turn = uow.turn
-    if turn.plan is not None and not turn.plan.complete:
-        reason = limits.before_thought(uow.update_turn(round=turn.round + 1), context.settings.limits)
-        if reason is not None:
-            finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=reason))
-            return
-    effects = uow.take(Input.ROUND_ENDED)
-    if Effect.GATHER_CONTEXT in effects:
-        start.gather_context(context, uow)
-    elif Effect.ASK_COMMIT in effects:
-        await commit.ask(context, uow)
-    else:
-        finish.answer(uow)
-
-
-def request_plan(uow: UnitOfWork, task: Task) -> None:
-    """Ask the committee for a plan."""
-    uow.done(Effect.REQUEST_PLAN)
-    turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
-    uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
-
-
-def record_planning(context: TurnContext, uow: UnitOfWork, usage: Usage) -> None:
+def _record_planning(context: TurnContext, uow: UnitOfWork, usage: Usage) -> None:
     """Record what the committee's answer cost, and how long it took."""
     turn = uow.turn
     took = max(0.0, context.now().timestamp() - turn.since) if turn.since is not None else 0.0
     uow.update_turn(usage=turn.usage.plus(usage), worked=turn.worked + took, since=None)
-
-
-def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclear) -> None:
-    """Ask the person about an unclear request; the next message is the answer (S4-32, S4-46)."""
-    uow.done(Effect.ASK_CLARIFICATION)
-    turn = uow.turn
-    wait = ids.derived(uow.cause.id, CLARIFICATION)
-    uow.update_turn(working=wait)
-    uow.start(NewLease(wait, CLARIFICATION, {"turn_id": turn.turn_id}, delay=context.settings.clarification_seconds))
-    uow.emit(
-        ClarificationRequested(
-            turn_id=turn.turn_id,
-            question=unclear.question[:2000],
-            candidates=unclear.candidates[:10],
-            missing=unclear.missing[:20],
-        )
-    )
-
-
-async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered: Approval | None = None) -> None:
-    """Try a step: resolve its args, ask policy, then run it, or ask a person first. `answered` is an approval."""
-    ready = await tool_calls.prepare(context, uow, run)
-    if ready is None:
-        return
-    if answered is None and _has_nothing_to_do(run, ready):
-        # Nobody is asked to agree to nothing.
-        nothing = Body(json={"files": 0})
-        uow.update_step(run, state=StepState.SUCCEEDED, args=ready.args, data=nothing, summary="Nothing to do.")
-        return
-    # The same call twice in a row means a planner that makes no progress.
-    if digests.of_call(ready.tool.name, ready.args) == uow.turn.last_call:
-        repeated = Outcome(state=TurnState.FAILED, reason="REPEATED_CALL", detail=run.step.description)
-        finish.stop(context, uow, repeated)
-        return
-    decision = await tool_calls.decide_call(context, uow, run, ready, approved=answered is not None)
-    run = tool_calls.with_verdict(run, decision)
-    if not decision.allowed:
-        tool_calls.fail_step(uow, run, StepState.DENIED, f"{POLICY} {decision.reason}")
-    elif not decision.obligations:
-        tool_calls.send_call(context, uow, run, ready, decision, answered.approval_id if answered else None)
-    elif answered is None:
-        await approvals.ask(context, uow, run, ready, decision)
-    else:
-        tool_calls.fail_step(uow, run, StepState.DENIED, f"{POLICY} {', '.join(decision.obligations)} is still owed")
-
-
-def _has_nothing_to_do(run: StepRun, ready: Ready) -> bool:
-    """Return whether the step would change what an earlier step found, and that found nothing."""
-    needed = {need.param for need in ready.tool.needs}
-    if ready.tool.in_workspace:
-        needed |= {name for name, value in run.step.args.items() if sources(value)}
-    return ready.tool.mutates and any(ready.args.get(name) == [] for name in needed)

@@ -6,7 +6,7 @@ from libs.events import ToolDenied, ToolFailed, ToolSucceeded, ToolUnknown, Work
 from libs.events.values import Diff, StepState
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.call_results import Result, outcome_of
-from services.conversation_worker.turn import commit, finish, plan, rollback, unknown_effects
+from services.conversation_worker.turn import commit, finish, rollback, steps, unknown_effects
 from services.conversation_worker.turn.context import TurnContext
 from services.conversation_worker.turn.state import CommitResult, Outcome, StepRun, Turn, TurnState
 from services.conversation_worker.turn.transitions import Effect, Input
@@ -30,7 +30,21 @@ async def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None
     else:
         uow.take(Input.STEP_ENDED, result.call_id)
         record(context, uow, result)
-        await plan.advance(context, uow)
+        await steps.advance(context, uow)
+
+
+def leave(context: TurnContext, uow: UnitOfWork, result: Result, refused: Outcome) -> None:
+    """Record a result whose consequences policy cannot decide, and stop the turn."""
+    if uow.turn.working == result.call_id:
+        uow.take(Input.LOST)
+        uow.update_turn(working=None, commit_id=None)
+        finish.stop(context, uow, uow.turn.outcome or refused)
+        return
+    record(context, uow, result)
+    if uow.turn.outcome is None:
+        finish.stop(context, uow, refused)
+    else:
+        finish.finish_when_idle(context, uow)
 
 
 def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:

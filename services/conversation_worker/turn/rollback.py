@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from libs.events import RollbackRequested, ToolSucceeded, TurnStarted
 from libs.events.values import Args, StepState
-from services.conversation_worker.turn import commit, plan, start, tool_calls
+from services.conversation_worker.turn import commit, start, steps, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import (
     RESTORE,
@@ -97,7 +97,7 @@ async def restored(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded 
     for run in uow.conversation.steps:
         if run.state is StepState.AWAITING_APPROVAL:
             uow.update_step(run, state=StepState.PENDING, approval_id=None)
-    await plan.advance(context, uow)
+    await steps.advance(context, uow)
 
 
 def _take_back(uow: UnitOfWork, snapshot: str) -> None:

@@ -1,9 +1,11 @@
-"""The start of a turn: the mailbox, the analysis, and the context."""
+"""The start of a turn: a message is refused, queued, or begins a turn with its analysis."""
 
 from __future__ import annotations
 
 from libs import ids
 from libs.events import (
+    ActionRecorded,
+    MessageReceived,
     RememberRequested,
     TurnAnalysed,
     TurnQueued,
@@ -14,7 +16,8 @@ from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse
 from services.conversation_worker.rows import MessageRow
-from services.conversation_worker.turn.context import CONTEXT, TURN, TurnContext
+from services.conversation_worker.turn import gathering
+from services.conversation_worker.turn.context import TURN, TurnContext, recorded
 from services.conversation_worker.turn.state import Outcome, QueuedMessage, Turn, TurnState, attached
 from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
@@ -27,7 +30,29 @@ MEMORY_MOST = 4000
 """Characters of a message that are worth remembering."""
 
 
-def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on_busy: str) -> None:
+async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, said: MessageReceived) -> None:
+    """Refuse a message, or take it. One that was seen before changes nothing."""
+    if uow.has_seen(message.turn_id):
+        if message.turn_id in uow.session.ended:
+            uow.emit(_stale(message))
+        return
+    if message.turn_id in uow.session.cancelled:
+        uow.end_turn(message.turn_id, Outcome(state=TurnState.CANCELLED, reason="CANCELLED"))
+        return
+    if event_sizes.size(said.text) > event_sizes.TEXT_MOST:
+        refuse(uow, message, "MESSAGE_TOO_LARGE", f"a message has at most {event_sizes.TEXT_MOST} bytes")
+        return
+    decision = await context.decide("conversation.send", uow, message, length=len(said.text))
+    uow.emit(recorded(decision, message, turn_id=message.turn_id, resource=message.message_id))
+    if not decision.allowed:
+        refuse(uow, message, "POLICY_DENIED", decision.reason)
+        return
+    if said.root is not None and uow.session.root is None:
+        uow.update_session(root=said.root)
+    _take(context, uow, message, on_busy=said.on_busy)
+
+
+def _take(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on_busy: str) -> None:
     """Take a message: it answers a clarification, begins a turn, is queued, or is refused."""
     turn = uow.conversation.turn
     key = uow.cause.tenant, uow.session.session_id
@@ -121,7 +146,7 @@ def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None
     if message.call is None:
         uow.emit(memory_request(message, message.message_id, "message", message.text))
     metrics.messages.labels("accepted").inc()
-    gather_context(context, uow)
+    gathering.begin(context, uow)
 
 
 def refuse(uow: UnitOfWork, message: QueuedMessage, reason: str, detail: str) -> None:
@@ -131,14 +156,16 @@ def refuse(uow: UnitOfWork, message: QueuedMessage, reason: str, detail: str) ->
     uow.end_turn(message.turn_id, Outcome(state=TurnState.REFUSED, reason=reason, detail=detail))
 
 
-def gather_context(context: TurnContext, uow: UnitOfWork) -> None:
-    """Gather what the planner may know, under a lease: it asks other services."""
-    uow.done(Effect.GATHER_CONTEXT)
-    start = NewLease(
-        ids.derived(uow.cause.id, CONTEXT), CONTEXT, {"turn_id": uow.turn.turn_id, "round": uow.turn.round}
+def _stale(message: QueuedMessage) -> ActionRecorded:
+    """Return the record of a message that arrives again after its turn, such as from a dead letter."""
+    return ActionRecorded(
+        action="conversation.send",
+        phase="decision",
+        verdict="stale",
+        principal=message.principal,
+        resource=message.message_id,
+        turn_id=message.turn_id,
     )
-    uow.update_turn(working=start.id, since=context.now().timestamp())
-    uow.start(start)
 
 
 def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
@@ -159,7 +186,7 @@ def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: Queued
     _attach(uow, message)
     uow.update_turn(attachments=attached(turn.attachments, message.attachments))
     uow.update_turn(clarification=message.text, replies=before[-REPLIES_MOST:], skill=message.skill or turn.skill)
-    gather_context(context, uow)
+    gathering.begin(context, uow)
 
 
 def _attach(uow: UnitOfWork, message: QueuedMessage) -> None:

@@ -18,7 +18,7 @@ from libs.objects import bodies
 from libs.policy.ports import Decision
 from services.conversation_worker.domain import digests, messages
 from services.conversation_worker.domain.call_results import Result, outcome_of
-from services.conversation_worker.turn import finish, plan
+from services.conversation_worker.turn import finish, steps
 from services.conversation_worker.turn.context import EXPIRY, TurnContext, recorded
 from services.conversation_worker.turn.state import EFFECT, Approval, Outcome, QueuedMessage, StepRun, TurnState
 from services.conversation_worker.turn.transitions import Input
@@ -102,7 +102,7 @@ async def _go_on(
     uow.update_step(question.run, **update)
     if answer.verdict == DID_NOT_HAPPEN:
         uow.update_turn(errors=uow.turn.errors + 1)
-    await plan.advance(context, uow)
+    await steps.advance(context, uow)
 
 
 async def _open(context: TurnContext, uow: UnitOfWork, approval_id: str) -> Question | None:
