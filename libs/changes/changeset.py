@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from libs.bus.ports import Record
-from libs.changes.rows import NUMBERS, Row
+from libs.changes.rows import Row
 from libs.events.base import Event
 from libs.leases.ports import Lease, NewLease
 
@@ -140,11 +140,6 @@ class Changeset:
     dead_letter_actions: tuple[DeadLetterAction, ...] = ()
     then: tuple[Callable[[], None], ...] = ()
     """Called in this process after the commit, such as to set a cached copy. A crash may skip them."""
-
-    def change(self, schema: str, kind: str, **row: Json) -> Changeset:
-        if not NUMBERS.isdisjoint(row):
-            raise ValueError(f"{schema} {kind}: the writer numbers rows itself, in columns 'n' and 'i'")
-        return self._plus(changes=(Change(schema, kind, row),))
 
     def put(self, *rows: Row) -> Changeset:
         """Add rows, in this order."""

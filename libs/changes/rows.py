@@ -19,8 +19,8 @@ class Row:
     into: ClassVar[tuple[str, str]]
 
     def columns(self) -> Mapping[str, Any]:
-        """Return the columns by name."""
-        return {name: getattr(self, name) for name in names_of(type(self))}
+        """Return the columns by name, without those that are null."""
+        return {name: value for name in names_of(type(self)) if (value := getattr(self, name)) is not None}
 
 
 NUMBERS = frozenset({"n", "i"})

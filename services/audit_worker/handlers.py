@@ -14,6 +14,7 @@ from libs.changes import Cause, Changeset
 from libs.events import ActionRecorded, ActionsRecorded
 from libs.events.envelope import Envelope
 from libs.keys.canonical import canonical
+from services.audit_worker.rows import Chained, ChainedTogether, ChainLogged
 
 DEFAULTS = ActionRecorded(action="", phase="", verdict="", principal="").model_dump(mode="json")
 FORM = hashlib.sha256(canonical(DEFAULTS)).hexdigest()[:8]
@@ -26,8 +27,8 @@ async def chain_action(cause: Cause, event: Envelope[ActionRecorded]) -> Changes
     """
     record = chain_record(event)
     if (reference := cause.reference()) is not None:
-        return Changeset(cause).change("audit", "chain.logged", **reference, form=FORM, leaves=[leaf(record).hex()])
-    return Changeset(cause).change("audit", "chain", record=record, leaf=leaf(record).hex())
+        return Changeset(cause).put(ChainLogged(**reference, form=FORM, leaves=[leaf(record).hex()]))
+    return Changeset(cause).put(Chained(record=record, leaf=leaf(record).hex()))
 
 
 async def chain_actions(cause: Cause, event: Envelope[ActionsRecorded]) -> Changeset:
@@ -37,13 +38,13 @@ async def chain_actions(cause: Cause, event: Envelope[ActionsRecorded]) -> Chang
         return Changeset(cause)
     if (reference := cause.reference()) is not None:
         leaves = [leaf(record).hex() for record in records]
-        return Changeset(cause).change("audit", "chain.logged", **reference, form=FORM, leaves=leaves)
+        return Changeset(cause).put(ChainLogged(**reference, form=FORM, leaves=leaves))
     first, *others = records
     origin = {name: value for name, value in first.items() if all(record.get(name) == value for record in others)}
     entries = [{name: value for name, value in record.items() if name not in origin} for record in records]
     for entry, record in zip(entries, records, strict=True):
         entry["leaf"] = leaf(record).hex()
-    return Changeset(cause).change("audit", "chain.together", origin=origin, entries=entries)
+    return Changeset(cause).put(ChainedTogether(origin=origin, entries=entries))
 
 
 def apart(event: Envelope[ActionsRecorded]) -> Iterator[Envelope[ActionRecorded]]:

@@ -13,6 +13,7 @@ from libs.changes import Cause, Changeset
 from libs.errors import SumaError
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
+from services.audit_worker.rows import Sealed
 from services.audit_worker.store import GROUP, Head, Store
 
 log = logger("audit")
@@ -91,8 +92,8 @@ class Sealer:
         checkpoint = sign(self._platform.keys, tenant=head.tenant, count=head.count, head=head.link, time=now)
         await asyncio.to_thread(self._append, checkpoint)
         cause = Cause.request(GROUP, id=ids.new(), tenant=head.tenant, key=f"{head.tenant}:checkpoints")
-        row = checkpoint.model_dump(mode="json", exclude={"tenant", "closes"})
-        await self._platform.writer.apply(Changeset(cause).change("audit", "seal", **row))
+        row = Sealed(**checkpoint.model_dump(mode="json", exclude={"tenant", "closes"}))
+        await self._platform.writer.apply(Changeset(cause).put(row))
         return checkpoint
 
     def _append(self, checkpoint: Checkpoint) -> None:

@@ -25,9 +25,9 @@ from libs.guards.hosts import same_origin
 from libs.identity import ApiKey, BadKey, NoKey, Principal
 from libs.identity.keys import BadSignature, Kind, authenticate, digest, id_of, kind_of
 from libs.runtime.platform import Platform
-from services.gateway.domain.projection import SCHEMA
 from services.gateway.domain.refusals import OncePerMinute, Refusal, anonymous
 from services.gateway.refusals import RefusalLog
+from services.gateway.rows import KeyUsed, NoncePut
 from services.gateway.settings import Oidc, Settings
 from services.gateway.store import GROUP, Store
 
@@ -208,7 +208,7 @@ class Credentials:
 
     async def _use_nonce(self, key: ApiKey, signed: Signed) -> None:
         """Use up a nonce, on every replica. Raises BadSignature if it was used before."""
-        once = Changeset(_cause(key)).change(SCHEMA, "nonce.put", key_id=key.id, nonce=signed.nonce)
+        once = Changeset(_cause(key)).put(NoncePut(key_id=key.id, nonce=signed.nonce))
         try:
             await self._platform.writer.apply(once)
         except Conflict:
@@ -223,7 +223,7 @@ class Credentials:
         now = self._platform.clock.now()
         if (key.used is not None and now - key.used < NOTED_EVERY) or not self._noted.fresh(key.id, now.timestamp()):
             return
-        change = Changeset(_cause(key)).change(SCHEMA, "key.used", key_id=key.id)
+        change = Changeset(_cause(key)).put(KeyUsed(key_id=key.id))
         with suppress(Unavailable):  # for display only
             await self._platform.writer.apply(change)
 

@@ -12,7 +12,8 @@ from libs.changes import Cause, Changeset
 from libs.errors import Rejected
 from libs.events import EventDeadLettered, TurnEnded
 from libs.events.envelope import Envelope
-from services.gateway.domain.projection import SCHEMA, projected
+from services.gateway.domain.projection import projected
+from services.gateway.rows import CopiedEvent, DeadLetterPut, LoggedEvent
 from services.gateway.sse.streams import Streams
 
 
@@ -30,9 +31,8 @@ class Handlers:
         """Project an outbound event: its row in the sequence, its changes, and a wake-up for the session's viewers."""
         if event.session is None:
             raise NoSession
-        numbered = Changeset(cause).change(SCHEMA, "event", **_numbered(cause, event))
-        moved = Changeset(cause, tuple(projected(event)))
-        projection = (numbered + moved).on_commit(self._streams.waker(event.tenant, event.session))
+        projection = Changeset(cause).put(_numbered(cause, event), *projected(event))
+        projection = projection.on_commit(self._streams.waker(event.tenant, event.session))
         if not isinstance(event.data, TurnEnded):
             return projection
         ended = event.data.turn_id
@@ -41,9 +41,7 @@ class Handlers:
     async def project_dead_letter(self, cause: Cause, event: Envelope[EventDeadLettered]) -> Changeset:
         """Project a dead letter for administrators."""
         dead_letter = event.data
-        return Changeset(cause).change(
-            SCHEMA,
-            "dead.put",
+        row = DeadLetterPut(
             letter_id=event.id,
             grp=dead_letter.group,
             event_id=dead_letter.event_id,
@@ -58,17 +56,20 @@ class Handlers:
             attempts=dead_letter.attempts,
             at=event.time.isoformat(),
         )
+        return Changeset(cause).put(row)
 
 
-def _numbered(cause: Cause, event: Envelope[Any]) -> dict[str, Any]:
+def _numbered(cause: Cause, event: Envelope[Any]) -> LoggedEvent | CopiedEvent:
     """Return an event's row in the sequence: where the log has the event, or a copy."""
-    return cause.reference() or {
-        "session_id": event.session,
-        "event_id": event.id,
-        "event_type": event.type,
-        "turn_id": event.turn,
-        "occurred_at": event.time.isoformat(),
-        "data": event.data.model_dump(mode="json", by_alias=True),
-        "correlation": event.correlation,
-        "causation": event.causation,
-    }
+    if (reference := cause.reference()) is not None:
+        return LoggedEvent(**reference)
+    return CopiedEvent(
+        session_id=event.session,
+        event_id=event.id,
+        event_type=event.type,
+        turn_id=event.turn,
+        occurred_at=event.time.isoformat(),
+        data=event.data.model_dump(mode="json", by_alias=True),
+        correlation=event.correlation,
+        causation=event.causation,
+    )

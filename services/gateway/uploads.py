@@ -24,6 +24,7 @@ from libs.leases.ports import Lease, NewLease
 from libs.objects import UPLOADS, Blob, BlobCorrupt, area
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind
+from services.gateway import rows
 from services.gateway.admission import TooMany
 from services.gateway.domain.media_types import HEAD, recorded
 from services.gateway.domain.messages import named_apart
@@ -151,10 +152,18 @@ class Uploads:
         for _ in range(TRIES):
             await self._check_room(who.tenant, file.size)
             upload_id = ids.new()
-            about = {"upload_id": upload_id, "principal": who.id, "filename": file.filename}
-            claims = {"media_type": file.media_type, "sha256": file.sha256, "size": file.size}
-            limits = {"files_most": self._settings.uploads_most, "bytes_most": self._settings.uploads_bytes_most}
-            opened = _changeset(who).change(GROUP, "upload.open", **about, **claims, **limits, seconds=self._seconds)
+            row = rows.UploadOpened(
+                upload_id=upload_id,
+                principal=who.id,
+                filename=file.filename,
+                media_type=file.media_type,
+                sha256=file.sha256,
+                size=file.size,
+                seconds=self._seconds,
+                files_most=self._settings.uploads_most,
+                bytes_most=self._settings.uploads_bytes_most,
+            )
+            opened = _changeset(who).put(row)
             wait = NewLease(ids.derived(upload_id, EXPIRY), EXPIRY, {"upload_id": upload_id}, delay=self._seconds)
             try:
                 await self._platform.writer.apply(opened.start(wait).emit(_about(allowed, upload_id)))
@@ -209,9 +218,8 @@ class Uploads:
         """Store a piece that is not the last one."""
         part = await self._refer(who, upload, draft.blob)
         await self._put(who.tenant, draft.blob, draft.chunks())
-        where = {"upload_id": upload.upload_id, "part_id": part, "start": upload.received, "size": draft.size}
-        moved = _changeset(who).change(GROUP, "upload.advance", **where, seconds=self._seconds)
-        await self._applied(moved)
+        row = rows.UploadAdvanced(upload.upload_id, part, start=upload.received, size=draft.size, seconds=self._seconds)
+        await self._applied(_changeset(who).put(row))
         return replace(upload, received=upload.received + draft.size)
 
     async def _finish(self, who: Principal, upload: Upload, draft: Draft, allowed: ActionRecorded) -> Upload:
@@ -228,8 +236,15 @@ class Uploads:
         await self._put(who.tenant, blob, whole.chunks())
         changeset = _changeset(who)
         collector = _collector(changeset.cause.id)
-        about = {"upload_id": upload.upload_id, "received": upload.received, "media_type": kind, "sha256": blob.sha256}
-        finished = changeset.change(GROUP, "upload.finish", **about, seconds=self._seconds, collector=collector.id)
+        row = rows.UploadFinished(
+            upload_id=upload.upload_id,
+            received=upload.received,
+            media_type=kind,
+            sha256=blob.sha256,
+            seconds=self._seconds,
+            collector=collector.id,
+        )
+        finished = changeset.put(row)
         outcome = _outcome(who, WRITE, "stored", upload.upload_id)
         await self._applied(finished.start(collector).emit(_about(allowed, upload.upload_id), outcome))
         return await self.own(who, upload.upload_id)
@@ -237,11 +252,10 @@ class Uploads:
     async def _refer(self, who: Principal, upload: Upload, blob: Blob) -> str:
         """Refer to a blob that is about to be stored; return the reference's id."""
         part = ids.new()
-        where = {"upload_id": upload.upload_id, "start": upload.received, "size": blob.size, "sha256": blob.sha256}
+        row = rows.UploadPart(part, upload.upload_id, start=upload.received, size=blob.size, sha256=blob.sha256)
         for pause in PAUSES:
             try:
-                referred = _changeset(who).change(GROUP, "upload.part", part_id=part, **where)
-                await self._platform.writer.apply(referred)
+                await self._platform.writer.apply(_changeset(who).put(row))
             except Conflict:
                 await self.own(who, upload.upload_id)
                 await asyncio.sleep(pause)
@@ -271,7 +285,7 @@ class Uploads:
         again = NewLease(ids.derived(lease.id, str(lease.token)), EXPIRY, _input(lease), delay=max(left, AGAIN_SECONDS))
         if left > 0:
             return done.start(again)
-        return _dropping(done, lease.input["upload_id"], kind="upload.expire").start(again)
+        return _dropping(done, lease.input["upload_id"], rows.UploadExpired).start(again)
 
     async def _collect(self, lease: Lease) -> Sequence[str]:
         names = await self._store.condemned_blobs(lease.tenant, lease.input["collector"], most=BLOBS_MOST)
@@ -283,8 +297,7 @@ class Uploads:
 
     async def _collected(self, lease: Lease, names: Sequence[str]) -> Changeset:
         done, collector = Changeset(Cause.of_lease(lease)), lease.input["collector"]
-        for name in names:
-            done = done.change(GROUP, "blob.forget", sha256=name, collector=collector)
+        done = done.put(*(rows.BlobForgotten(sha256=name, collector=collector) for name in names))
         if len(names) < BLOBS_MOST:
             return done
         return done.start(NewLease(ids.derived(lease.id, str(lease.token)), COLLECTION, _input(lease)))
@@ -327,9 +340,13 @@ def _collector(cause: str) -> NewLease:
     return NewLease(name, COLLECTION, {"collector": name})
 
 
-def _dropping(changeset: Changeset, upload_id: str, *, kind: str = "upload.drop") -> Changeset:
+def _dropping(
+    changeset: Changeset,
+    upload_id: str,
+    kind: type[rows.UploadDropped | rows.UploadExpired] = rows.UploadDropped,
+) -> Changeset:
     collector = _collector(changeset.cause.id)
-    return changeset.change(GROUP, kind, upload_id=upload_id, collector=collector.id).start(collector)
+    return changeset.put(kind(upload_id=upload_id, collector=collector.id)).start(collector)
 
 
 def _about(record: ActionRecorded, upload_id: str) -> ActionRecorded:

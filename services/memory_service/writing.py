@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from libs import ids
-from libs.changes import Cause, Change, Changeset
+from libs.changes import Cause, Changeset
 from libs.errors import Rejected
 from libs.events import ActionRecorded, FeedbackGiven, RememberRequested
 from libs.policy.ports import Decision, Policy
 from libs.search import Embedder
 from services.memory_service.domain import facts
+from services.memory_service.rows import FactForgotten, FactPut, FeedbackAdded, MemoryAdded
 from services.memory_service.store import SESSION, literal
 
 FACT, FEEDBACK = "fact", "feedback"
@@ -66,34 +67,33 @@ class Writing:
         if not written.decision.allowed:
             return written
         [vector] = await self._embedder.embed_document([asked.text[:EMBEDDED_MOST]])
-        row = {
-            "memory_id": asked.memory_id,
-            "user_id": person.id,
-            "session_id": cause.session,
-            "universe": asked.universe,
-            "kind": asked.kind,
-            "text": asked.text,
-            "embedder": self._embedder.name,
-            "embedding": literal(vector),
-        }
-        added = Changeset(cause, (Change("memory", "memory.add", row),))
-        return Written(written.changeset + added, written.decision)
+        row = MemoryAdded(
+            memory_id=asked.memory_id,
+            user_id=person.id,
+            session_id=cause.session,
+            universe=asked.universe,
+            kind=asked.kind,
+            text=asked.text,
+            embedder=self._embedder.name,
+            embedding=literal(vector),
+        )
+        return Written(written.changeset.put(row), written.decision)
 
     async def keep(self, cause: Cause, person: Person, key: str, value: str, *, id: str) -> Written:
         """Store a fact at the person's explicit request."""
         written = await self._decide(cause, person, FACT, id)
         if not written.decision.allowed:
             return written
-        fact = {"fact_id": id, "user_id": person.id, "key": key, "value": value, "source": "explicit"}
-        return Written(written.changeset.change("memory", "fact.put", **fact), written.decision)
+        fact = FactPut(fact_id=id, user_id=person.id, key=key, value=value, source="explicit")
+        return Written(written.changeset.put(fact), written.decision)
 
     async def forget(self, cause: Cause, person: Person, key: str, value: str | None) -> Written:
         """Delete the facts of a key, or of a key and value."""
         written = await self._decide(cause, person, FACT, cause.id)
         if not written.decision.allowed:
             return written
-        changeset = written.changeset.change("memory", "fact.forget", user_id=person.id, key=key, value=value)
-        return Written(changeset, written.decision)
+        forgotten = FactForgotten(user_id=person.id, key=key, value=value)
+        return Written(written.changeset.put(forgotten), written.decision)
 
     async def record_feedback(self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...]) -> Written:
         """Record feedback, under an id derived from its cause."""
@@ -102,9 +102,7 @@ class Writing:
         written = await self._decide(cause, person, FEEDBACK, id)
         if not written.decision.allowed:
             return written
-        changeset = written.changeset.change(
-            "memory",
-            "feedback.add",
+        row = FeedbackAdded(
             feedback_id=id,
             user_id=person.id,
             session_id=cause.session,
@@ -112,7 +110,7 @@ class Writing:
             score=given.score,
             comment=given.comment,
         )
-        return Written(changeset, written.decision)
+        return Written(written.changeset.put(row), written.decision)
 
     async def _decide(self, cause: Cause, person: Person, kind: str, resource: str) -> Written:
         """Ask policy and record the decision (deploy/opa/README.md names the fields)."""

@@ -33,6 +33,7 @@ from tests.benchmarks.kafka import GROUP, KEYS, SCHEMA
 from tests.benchmarks.rows import Row
 from tests.infrastructure import TEMPLATE, buses, fresh_database
 from tests.support.processes import Child
+from tests.support.rows import any_row
 
 SHAPES = ((1, 1), (2, 1), (6, 1), (6, 2), (6, 3))
 """Busy partitions, replicas."""
@@ -96,7 +97,7 @@ def _service() -> Service:
 
 async def _hear(cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
     noted = {"grp": cause.group, "event_id": cause.id, "type": event.type, "key": cause.key, "turn_id": None}
-    return Changeset(cause).change("echo", "noted", **noted)
+    return Changeset(cause).put(any_row("echo", "noted", **noted))
 
 
 async def _say(address: Address, busy: int, events: int) -> None:

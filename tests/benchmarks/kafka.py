@@ -40,6 +40,7 @@ from tests.benchmarks.rows import Row, figure, least
 from tests.benchmarks.turns import Command
 from tests.infrastructure import TEMPLATE, dsns, fresh_database
 from tests.support.echo_service import FOLDER
+from tests.support.rows import any_row
 
 LOG, CARRIED, ECHO_LOG, ECHO_CARRIED = "Suma", "Suma on Kafka", "Suma, bus only", "Suma on Kafka, bus only"
 SINGLE, MANY = 1, 64
@@ -248,7 +249,7 @@ class Handled:
     async def hear(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
         self.begin()
         noted = {"grp": cause.group, "event_id": cause.id, "type": event.type, "key": cause.key, "turn_id": None}
-        return Changeset(cause).change("echo", "noted", **noted).on_commit(self.one)
+        return Changeset(cause).put(any_row("echo", "noted", **noted)).on_commit(self.one)
 
     def begin(self) -> None:
         self._began = self._began or time.perf_counter()

@@ -38,6 +38,7 @@ from libs.events.values import Body, Plan, Step
 from libs.leases.ports import Lease, NewLease
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service, Subscription
+from tests.support.rows import any_row
 
 FOLDER = Path(__file__).parent / "echo_sql"
 
@@ -64,7 +65,7 @@ class Echo:
         task = Task(text=event.data.text, intent="statement")
         return (
             Changeset(cause)
-            .change("echo", "turn.start", turn_id=turn, session_id=cause.session, text=event.data.text)
+            .put(any_row("echo", "turn.start", turn_id=turn, session_id=cause.session, text=event.data.text))
             .emit(record("conversation.send", "allow", decision.revision))
             .emit(PlanRequested(request_id=turn, turn_id=turn, round=1, task=task))
         )
@@ -94,7 +95,9 @@ class Echo:
             principal="tester",
             grant="",
         )
-        moved = Changeset(cause).change("echo", "turn.move", turn_id=call.turn_id, state="acting", seen="thinking")
+        moved = Changeset(cause).put(
+            any_row("echo", "turn.move", turn_id=call.turn_id, state="acting", seen="thinking")
+        )
         return moved.emit(record("tool.execute", "allow", decision.revision), call)
 
     async def requested(self, cause: Cause, event: Envelope[ToolRequested]) -> Changeset:
@@ -141,26 +144,28 @@ class Echo:
         turn = event.data.turn_id
         return (
             Changeset(cause)
-            .change("echo", "turn.move", turn_id=turn, state="completed", seen="acting")
+            .put(any_row("echo", "turn.move", turn_id=turn, state="completed", seen="acting"))
             .emit(RememberRequested(memory_id=ids.derived(cause.id), kind="answer", text="echo", user="tester"))
             .emit(MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id, "answer"), text="echo"))
         )
 
     async def gave_up(self, cause: Cause, event: Envelope[ToolFailed]) -> Changeset:
         turn = event.data.turn_id
-        moved = Changeset(cause).change("echo", "turn.move", turn_id=turn, state="failed", seen="acting")
+        moved = Changeset(cause).put(any_row("echo", "turn.move", turn_id=turn, state="failed", seen="acting"))
         return moved.emit(TurnEnded(turn_id=turn, state="failed", reason=event.data.code))
 
     async def noted(self, cause: Cause, event: Envelope[Any]) -> Changeset:
         self._stumble(cause)
-        return Changeset(cause).change(
-            "echo",
-            "noted",
-            grp=cause.group,
-            event_id=cause.id,
-            type=event.type,
-            key=cause.key,
-            turn_id=cause.turn,
+        return Changeset(cause).put(
+            any_row(
+                "echo",
+                "noted",
+                grp=cause.group,
+                event_id=cause.id,
+                type=event.type,
+                key=cause.key,
+                turn_id=cause.turn,
+            )
         )
 
     def never_started(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:

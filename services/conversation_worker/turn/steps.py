@@ -27,6 +27,7 @@ async def advance(context: TurnContext, uow: UnitOfWork) -> None:
         # An unknown effect holds the turn: whatever came next might rest on it.
         return
     for planned in uow.conversation.current():
+        # Read again: starting an earlier step may have changed this one.
         run = uow.conversation.step_run(planned.step_id) or planned
         if run.state is StepState.PENDING:
             await _start(context, uow, run)
@@ -43,6 +44,7 @@ async def advance(context: TurnContext, uow: UnitOfWork) -> None:
 
 
 async def _start(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None:
+    # Before each call, not each round: one plan alone may exceed the limits.
     reason = limits.before_call(uow.turn, context.settings.limits)
     if reason is not None:
         finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=reason))
@@ -91,6 +93,7 @@ async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered:
         nothing = Body(json={"files": 0})
         uow.update_step(run, state=StepState.SUCCEEDED, args=ready.args, data=nothing, summary="Nothing to do.")
         return
+    # The same call twice in a row means a planner that makes no progress.
     if digests.of_call(ready.tool.name, ready.args) == uow.turn.last_call:
         repeated = Outcome(state=TurnState.FAILED, reason="REPEATED_CALL", detail=run.step.description)
         finish.stop(context, uow, repeated)

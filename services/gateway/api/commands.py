@@ -23,7 +23,7 @@ from libs.policy import Decision, scopes
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Commanded, StreamEvent
 from services.gateway.domain.bodies import digest
-from services.gateway.domain.projection import SCHEMA
+from services.gateway.rows import ReceiptPut
 from services.gateway.sse.viewer import first
 from services.gateway.store import GROUP, Numbered, Session
 
@@ -131,8 +131,14 @@ def _receipt_change(here: Gateway, caller: Principal, once: IdempotentRequest, d
     kept = Changeset(decided.changeset.cause)
     if once.key is None:
         return kept
-    row = {"principal": caller.id, "key": once.key, "body_hash": once.digest, "receipt": decided.receipt}
-    return kept.change(SCHEMA, "idempotency.put", **row, keep=_receipt_seconds(here))
+    row = ReceiptPut(
+        principal=caller.id,
+        key=once.key,
+        body_hash=once.digest,
+        receipt=decided.receipt,
+        keep=_receipt_seconds(here),
+    )
+    return kept.put(row)
 
 
 def _receipt_seconds(here: Gateway) -> float:

@@ -39,7 +39,7 @@ from services.gateway.api.operator_models import (
 )
 from services.gateway.api.security import Authenticated
 from services.gateway.domain.dead_letters import Closed, DeadLetter, Outcome, Verb, outcome
-from services.gateway.domain.projection import SCHEMA
+from services.gateway.rows import DeadLetterClosed
 
 router = APIRouter(route_class=StrictRoute, tags=["admin"])
 
@@ -176,8 +176,8 @@ def _close_one(
 ) -> Changeset:
     if result in ("stale", "already"):
         return Changeset(cause)
-    row = {"letter_id": dead_letter.letter_id, "state": result, "closed_by": who.id, "reason": reason}
-    closed = Changeset(cause).change(SCHEMA, "dead.close", **row)
+    row = DeadLetterClosed(letter_id=dead_letter.letter_id, state=result, closed_by=who.id, reason=reason)
+    closed = Changeset(cause).put(row)
     if dead_letter.leased:
         return closed
     return closed.act_on_dead_letters(DeadLetterAction(verb, dead_letter.grp, dead_letter.event_id))

@@ -39,7 +39,7 @@ from services.gateway.api.models import (
 from services.gateway.api.security import Authenticated, CanChat, CanRead
 from services.gateway.domain import access, messages, outcomes
 from services.gateway.domain.messages import Message
-from services.gateway.domain.projection import SCHEMA
+from services.gateway.rows import SessionShared
 from services.gateway.store import Session, Turn
 from services.gateway.uploads import NoSuchAttachment
 
@@ -310,7 +310,7 @@ async def _shared(here: Gateway, who: Principal, session_id: str, granted: acces
         raise NotYours
     cause = commands.cause_of(who, session_id)
     record = await commands.permitted(here, cause, who, "session.share", access=granted)
-    shared = Changeset(cause).change(SCHEMA, "session.share", session_id=session_id, shared=granted)
+    shared = Changeset(cause).put(SessionShared(session_id=session_id, shared=granted))
     await here.platform.writer.apply(shared.emit(record))
     return _read(await here.readable(who, session_id))
 

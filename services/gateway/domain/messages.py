@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from libs.changes import Cause, Changeset
@@ -10,7 +10,8 @@ from libs.events import MessageReceived
 from libs.events.values import Asset, Hitl, ToolCall
 from libs.identity import Principal
 from libs.skills.categories import free_name
-from services.gateway.domain.projection import ACCEPTED, SCHEMA
+from services.gateway.domain.projection import ACCEPTED
+from services.gateway.rows import CopiedEvent, MessageAttached, SessionOpened, SessionTitled, TurnOpened
 
 TITLE_MOST = 80
 
@@ -39,35 +40,32 @@ def title_of(text: str) -> str:
 
 def opened(cause: Cause, caller: Principal, *, title: str | None, root: str | None, hitl: Hitl, at: str) -> Changeset:
     """Return the changeset of a new session."""
-    row = {"session_id": cause.session, "principal": caller.id, "title": title, "root": root, "hitl": hitl, "at": at}
-    return Changeset(cause).change(SCHEMA, "session.open", **row)
+    row = SessionOpened(session_id=cause.session, principal=caller.id, title=title, root=root, hitl=hitl, at=at)
+    return Changeset(cause).put(row)
 
 
 def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
     """Return the changeset of a message: its event in the sequence, its turn, and the conversation worker's event."""
-    row = {
-        "session_id": cause.session,
-        "event_id": message.message_id,
-        "event_type": ACCEPTED,
-        "turn_id": message.turn_id,
-        "occurred_at": message.at,
-        "data": {
+    shown = CopiedEvent(
+        session_id=cause.session,
+        event_id=message.message_id,
+        event_type=ACCEPTED,
+        turn_id=message.turn_id,
+        occurred_at=message.at,
+        data={
             "message_id": message.message_id,
             "text": message.text,
             "principal": caller.id,
             "hitl": message.hitl,
             "attachments": [asset.model_dump(mode="json") for asset in message.attachments],
         },
-        "correlation": cause.correlation,
-        "causation": cause.causation,
-    }
-    return (
-        Changeset(cause)
-        .change(SCHEMA, "event", **row)
-        .change(SCHEMA, "session.title", session_id=cause.session, title=title_of(message.text))
-        + _turn(cause, turn_id=message.turn_id, message_id=message.message_id, text=message.text, at=message.at)
-        + _attached(cause, caller, message)
-    ).emit(
+        correlation=cause.correlation,
+        causation=cause.causation,
+    )
+    titled = SessionTitled(session_id=cause.session, title=title_of(message.text))
+    turn = _turn(cause, turn_id=message.turn_id, message_id=message.message_id, text=message.text, at=message.at)
+    changeset = Changeset(cause).put(shown, titled, turn, *_attached(cause, caller, message))
+    return changeset.emit(
         MessageReceived(
             message_id=message.message_id,
             turn_id=message.turn_id,
@@ -86,7 +84,7 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
 
 def turn_opened(cause: Cause, *, turn_id: str, text: str, at: str) -> Changeset:
     """Return the changeset of a turn without a message: a rollback's."""
-    return _turn(cause, turn_id=turn_id, message_id=None, text=text, at=at)
+    return Changeset(cause).put(_turn(cause, turn_id=turn_id, message_id=None, text=text, at=at))
 
 
 def named_apart(files: Iterable[Asset]) -> tuple[Asset, ...]:
@@ -98,21 +96,18 @@ def named_apart(files: Iterable[Asset]) -> tuple[Asset, ...]:
     return tuple(found.values())
 
 
-def _attached(cause: Cause, caller: Principal, message: Message) -> Changeset:
-    changeset, where = Changeset(cause), {"session_id": cause.session, "turn_id": message.turn_id}
+def _attached(cause: Cause, caller: Principal, message: Message) -> Iterator[MessageAttached]:
     for file in message.attachments:
-        about = {"asset_id": file.asset_id, "filename": file.filename, "principal": caller.id}
-        changeset = changeset.change(SCHEMA, "message.attach", **where, **about)
-    return changeset
+        yield MessageAttached(
+            session_id=cause.session,
+            turn_id=message.turn_id,
+            asset_id=file.asset_id,
+            principal=caller.id,
+            filename=file.filename,
+        )
 
 
-def _turn(cause: Cause, *, turn_id: str, message_id: str | None, text: str, at: str) -> Changeset:
-    row = {
-        "turn_id": turn_id,
-        "session_id": cause.session,
-        "message_id": message_id,
-        "text": text,
-        "state": "received",
-        "at": at,
-    }
-    return Changeset(cause).change(SCHEMA, "turn.open", **row)
+def _turn(cause: Cause, *, turn_id: str, message_id: str | None, text: str, at: str) -> TurnOpened:
+    return TurnOpened(
+        turn_id=turn_id, session_id=cause.session, message_id=message_id, text=text, state="received", at=at
+    )

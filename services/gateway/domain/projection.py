@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from libs.changes import Change
+from libs.changes.rows import Row
 from libs.events import (
     ApprovalClosed,
     ApprovalRequested,
@@ -18,8 +18,8 @@ from libs.events import (
 )
 from libs.events.envelope import Envelope
 from libs.events.values import Asset
+from services.gateway import rows
 
-SCHEMA = "gateway"
 ACCEPTED = "suma.message.accepted.v1"
 """The only type in session_events that is not an event of the bus: a message answered with 202."""
 ANSWERED = "ANSWERED_CLARIFICATION"
@@ -31,22 +31,22 @@ def short(event_type: str) -> str:
     return event_type.removeprefix("suma.").rsplit(".v", 1)[0]
 
 
-def projected(event: Envelope[Any]) -> Iterator[Change]:
-    """Yield the changes of an outbound event, except its own row in the sequence."""
+def projected(event: Envelope[Any]) -> Iterator[Row]:
+    """Yield the rows that an outbound event changes, except its own row in the sequence."""
     at = event.time.isoformat()
     match event.data:
         case TurnQueued(turn_id=turn):
-            yield _turn(turn, state="queued", moved_at=at)
+            yield rows.TurnMoved(turn, state="queued", moved_at=at)
         case TurnStarted(turn_id=turn):
-            yield _turn(turn, state="running", started_at=at, moved_at=at)
+            yield rows.TurnMoved(turn, state="running", started_at=at, moved_at=at)
         case ClarificationRequested(turn_id=turn):
-            yield _turn(turn, state="awaiting_clarification", moved_at=at)
+            yield rows.TurnMoved(turn, state="awaiting_clarification", moved_at=at)
         case MessageCompleted(turn_id=turn, text=text):
-            yield _turn(turn, answer=text)
+            yield rows.TurnMoved(turn, answer=text)
         case TurnEnded(turn_id=turn, state=state, reason=reason, detail=detail):
-            yield _turn(turn, state=state, reason=reason, detail=detail, ended_at=at)
+            yield rows.TurnMoved(turn, state=state, reason=reason, detail=detail, ended_at=at)
             if reason == ANSWERED:
-                yield _turn(detail, state="running", moved_at=at)
+                yield rows.TurnMoved(detail, state="running", moved_at=at)
         case StepChanged(result=Asset() as result):
             yield _asset_stored(event, result)
         case ApprovalRequested():
@@ -57,44 +57,41 @@ def projected(event: Envelope[Any]) -> Iterator[Change]:
             yield from _approval_closed(event)
 
 
-def _asset_stored(event: Envelope[StepChanged], result: Asset) -> Change:
-    row = {
-        **result.model_dump(mode="json"),
-        "session_id": event.session,
-        "turn_id": event.data.turn_id,
-        "at": event.time.isoformat(),
-    }
-    return Change(SCHEMA, "asset.put", row)
+def _asset_stored(event: Envelope[StepChanged], result: Asset) -> Row:
+    return rows.AssetPut(
+        asset_id=result.asset_id,
+        session_id=event.session,
+        turn_id=event.data.turn_id,
+        filename=result.filename,
+        media_type=result.media_type,
+        sha256=result.sha256,
+        size=result.size,
+        at=event.time.isoformat(),
+    )
 
 
-def _approval_opened(event: Envelope[ApprovalRequested]) -> Iterator[Change]:
-    asked = event.data
-    row = {
-        "approval_id": asked.approval_id,
-        "session_id": event.session,
-        "turn_id": asked.turn_id,
-        "kind": asked.kind,
-        "digest": asked.digest,
-        "data": asked.model_dump(mode="json"),
-        "at": event.time.isoformat(),
-        "expires_in": asked.expires_in,
-    }
-    yield Change(SCHEMA, "approval.open", row)
-    yield _turn(asked.turn_id, state="awaiting_approval", moved_at=event.time.isoformat())
+def _approval_opened(event: Envelope[ApprovalRequested]) -> Iterator[Row]:
+    asked, at = event.data, event.time.isoformat()
+    yield rows.ApprovalOpened(
+        approval_id=asked.approval_id,
+        session_id=event.session,
+        turn_id=asked.turn_id,
+        kind=asked.kind,
+        digest=asked.digest,
+        data=asked.model_dump(mode="json"),
+        at=at,
+        expires_in=asked.expires_in,
+    )
+    yield rows.TurnMoved(asked.turn_id, state="awaiting_approval", moved_at=at)
 
 
-def _approval_closed(event: Envelope[ApprovalClosed]) -> Iterator[Change]:
-    answer = event.data
-    row = {
-        "approval_id": answer.approval_id,
-        "outcome": answer.outcome,
-        "principal": answer.principal,
-        "reason": answer.reason,
-        "at": event.time.isoformat(),
-    }
-    yield Change(SCHEMA, "approval.close", row)
-    yield _turn(answer.turn_id, state="running", moved_at=event.time.isoformat())
-
-
-def _turn(turn_id: str, **row: str | None) -> Change:
-    return Change(SCHEMA, "turn.move", {"turn_id": turn_id, **row})
+def _approval_closed(event: Envelope[ApprovalClosed]) -> Iterator[Row]:
+    answer, at = event.data, event.time.isoformat()
+    yield rows.ApprovalClosed(
+        approval_id=answer.approval_id,
+        outcome=answer.outcome,
+        principal=answer.principal,
+        reason=answer.reason,
+        at=at,
+    )
+    yield rows.TurnMoved(answer.turn_id, state="running", moved_at=at)

@@ -37,6 +37,7 @@ from tests import infrastructure
 from tests.benchmarks import load
 from tests.benchmarks.contenders.buses import carried
 from tests.support.echo_service import Echo, record
+from tests.support.rows import any_row
 
 MANY = 256
 """Leases side by side: more than sessions, in every contender."""
@@ -80,7 +81,7 @@ class Calling(Echo):
         cause, turn = Cause.of_lease(lease), lease.input["turn"]
         return (
             Changeset(cause)
-            .change("echo", "turn.move", turn_id=turn, state="completed", seen="acting")
+            .put(any_row("echo", "turn.move", turn_id=turn, state="completed", seen="acting"))
             .emit(RememberRequested(memory_id=ids.derived(cause.id), kind="answer", text=result, user="tester"))
             .emit(MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id, "answer"), text=result))
         )

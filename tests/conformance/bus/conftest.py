@@ -28,6 +28,7 @@ from tests.conformance.bus.adapters import ADAPTERS, KafkaPlace, Place
 from tests.conformance.bus.listener import GROUP, Listener, member
 from tests.infrastructure import buses
 from tests.support.processes import Child
+from tests.support.rows import any_row
 
 WITHIN = 30.0
 LOOK_EVERY = 0.02
@@ -88,7 +89,7 @@ class Cluster:
     async def mend(self, name: str, *, tenant: str = "t1") -> None:
         """Create the tally that `needs:NAME` waits for."""
         cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{name}")
-        await self.publisher.writer.apply(Changeset(cause).change("echo", "tally.spend", name=name, amount=0))
+        await self.publisher.writer.apply(Changeset(cause).put(any_row("echo", "tally.spend", name=name, amount=0)))
 
     async def replay(self, event_id: str, *, tenant: str = "t1") -> bool:
         """Replay a dead letter to its group; return False if it is not dead (any more) or another tenant's."""

@@ -19,6 +19,7 @@ from libs.telemetry import logs
 from tests.conformance.bus.adapters import Place
 from tests.infrastructure import PACE
 from tests.support.echo_service import FOLDER
+from tests.support.rows import any_row
 
 GROUP = "memory_service"
 
@@ -66,8 +67,8 @@ class Listener:
     def _noted(
         self, cause: Cause, event: Envelope[RememberRequested] | Envelope[FeedbackGiven], what: str
     ) -> Changeset:
-        return Changeset(cause).change(
-            "echo", "noted", grp=cause.group, event_id=cause.id, type=event.type, key=cause.key, turn_id=what
+        return Changeset(cause).put(
+            any_row("echo", "noted", grp=cause.group, event_id=cause.id, type=event.type, key=cause.key, turn_id=what)
         )
 
     async def _exists(self, tenant: str, name: str) -> bool:

@@ -20,14 +20,15 @@ from libs.events import FeedbackGiven, MessageReceived
 from libs.leases.ports import Lease, NewLease
 from tests.libs.changes.conftest import ObservedPlatform, Outcome, request
 from tests.support.examples import examples
+from tests.support.rows import any_row
 
 
 def started(turn: str, tenant: str = "t1") -> Changeset:
-    return request(tenant).change("echo", "turn.start", turn_id=turn, session_id="s", text="hi")
+    return request(tenant).put(any_row("echo", "turn.start", turn_id=turn, session_id="s", text="hi"))
 
 
 def moved(turn: str, *, seen: str, tenant: str = "t1") -> Changeset:
-    return request(tenant).change("echo", "turn.move", turn_id=turn, state="acting", seen=seen)
+    return request(tenant).put(any_row("echo", "turn.move", turn_id=turn, state="acting", seen=seen))
 
 
 def said(changeset: Changeset) -> Changeset:
@@ -69,19 +70,19 @@ async def anothers_row(observed: ObservedPlatform) -> Changeset:
 
 
 async def poison(observed: ObservedPlatform) -> Changeset:
-    return said(request()).change("echo", "turn.start", turn_id="x", session_id="s", text="no\x00no")
+    return said(request()).put(any_row("echo", "turn.start", turn_id="x", session_id="s", text="no\x00no"))
 
 
 async def unwritable(observed: ObservedPlatform) -> Changeset:
-    return said(request()).change("echo", "turn.start", turn_id="x", session_id="s", text=object())
+    return said(request()).put(any_row("echo", "turn.start", turn_id="x", session_id="s", text=object()))
 
 
 async def unknown_kind(observed: ObservedPlatform) -> Changeset:
-    return said(request()).change("echo", "turn.vanish", turn_id="x")
+    return said(request()).put(any_row("echo", "turn.vanish", turn_id="x"))
 
 
 async def unknown_schema(observed: ObservedPlatform) -> Changeset:
-    return said(request()).change("nowhere", "turn.start", turn_id="x")
+    return said(request()).put(any_row("nowhere", "turn.start", turn_id="x"))
 
 
 EXPECTED: dict[Callable[[ObservedPlatform], Awaitable[Changeset]], object] = {
@@ -142,7 +143,7 @@ async def test_a_row_made_twice_in_a_batch_is_made_once(observed: ObservedPlatfo
 
 async def test_a_shared_row_named_twice_in_a_batch_counts_both(observed: ObservedPlatform) -> None:
     name = ids.new()
-    spend = [request().change("echo", "tally.spend", name=name, amount=2) for _ in range(3)]
+    spend = [request().put(any_row("echo", "tally.spend", name=name, amount=2)) for _ in range(3)]
     await observed.together(*spend)
     assert await observed.eye.fetchval("select spent from echo.tallies where name = $1", name) == 6
 
@@ -150,7 +151,7 @@ async def test_a_shared_row_named_twice_in_a_batch_counts_both(observed: Observe
 async def test_a_shared_rows_bound_holds_within_a_batch(observed: ObservedPlatform) -> None:
     name = ids.new()
     outcomes = await observed.together(
-        *(request().change("echo", "tally.spend", name=name, amount=4) for _ in range(3))
+        *(request().put(any_row("echo", "tally.spend", name=name, amount=4)) for _ in range(3))
     )
     assert sorted(str(verdict(o)) for o in outcomes).count("fresh") == 2
     assert await observed.eye.fetchval("select spent from echo.tallies where name = $1", name) == 8
@@ -234,11 +235,6 @@ async def test_a_callback_that_fails_harms_nobody(observed: ObservedPlatform) ->
     assert [verdict(o) for o in outcomes] == ["fresh", "fresh"]
     assert seen == ["called"]
     assert len(told) == 1
-
-
-def test_a_change_cannot_use_the_writers_own_numbers() -> None:
-    with pytest.raises(ValueError, match="numbers"):
-        request().change("echo", "noted", n=1)
 
 
 async def test_a_changeset_that_does_not_wait_fails_without_a_server() -> None:

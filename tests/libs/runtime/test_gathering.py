@@ -18,6 +18,7 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from tests import infrastructure
 from tests.support.echo_service import Echo
+from tests.support.rows import any_row
 
 
 class Notes:
@@ -26,8 +27,8 @@ class Notes:
     async def noted(self, cause: Cause, event: Envelope[Any]) -> Changeset:
         if event.data.text == "bad":
             raise Rejected("never")
-        return Changeset(cause).change(
-            "echo", "noted", grp=cause.group, event_id=cause.id, type="t", key="k", turn_id=""
+        return Changeset(cause).put(
+            any_row("echo", "noted", grp=cause.group, event_id=cause.id, type="t", key="k", turn_id="")
         )
 
     def services(self, platform: Platform) -> list[Service]:
@@ -92,8 +93,8 @@ async def test_what_another_owner_has_answered_already_is_not_answered_again(whe
             await states(platform, 3)
             rows = await (await platform.database.bus()).fetch("select event_id, key from bus.log order by position")
             again = [
-                Changeset(cause).change(
-                    "echo", "noted", grp="memory_service", event_id=cause.id, type="t", key="k", turn_id=""
+                Changeset(cause).put(
+                    any_row("echo", "noted", grp="memory_service", event_id=cause.id, type="t", key="k", turn_id="")
                 )
                 for cause in (
                     Cause(id=row["event_id"], group="memory_service", tenant="acme", key=row["key"]) for row in rows
@@ -112,7 +113,7 @@ async def test_a_mixture_of_new_and_answered_inputs_changes_nothing(where: Dsns)
         async with host(platform, services):
             causes = [Cause(id=name, group="memory_service", tenant="acme", key="acme:s") for name in ("x", "y")]
             sets = [
-                Changeset(c).change("echo", "noted", grp=c.group, event_id=c.id, type="t", key="k", turn_id="")
+                Changeset(c).put(any_row("echo", "noted", grp=c.group, event_id=c.id, type="t", key="k", turn_id=""))
                 for c in causes
             ]
             assert (await platform.writer.apply(sets[0])).verdict == "fresh"

@@ -17,6 +17,7 @@ from libs.database import Dsns
 from libs.identity import internal
 from libs.keys import Keys
 from services.audit_worker.handlers import chain_action
+from services.audit_worker.rows import Sealed
 from services.audit_worker.sealing import Sealer
 from services.audit_worker.store import GROUP, Store
 from tests.services.audit_worker.running import RunningAudit, action, running_audit
@@ -299,7 +300,6 @@ async def test_a_changeset_that_only_seals_needs_no_event(at: RunningAudit) -> N
     """Sealing one head twice writes equal checkpoints and one row."""
     await at.chained(action(1))
     cause = Cause.request(GROUP, id=ids.new(), tenant="acme", key="acme:checkpoints")
-    row = {"count": 1, "head": "00", "time": at.clock.now().isoformat(), "key_id": "k", "signature": "s"}
-    twice = Changeset(cause).change("audit", "seal", **row).change("audit", "seal", **row)
-    await at.platform.writer.apply(twice)
+    row = Sealed(count=1, head="00", time=at.clock.now().isoformat(), key_id="k", signature="s")
+    await at.platform.writer.apply(Changeset(cause).put(row, row))
     assert len(await at.rows("select * from audit.checkpoints")) == 1

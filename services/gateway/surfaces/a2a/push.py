@@ -28,10 +28,11 @@ from libs.leases.ports import Lease, NewLease
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind
 from libs.telemetry.logs import logger
+from services.gateway.rows import WebhookPut
 from services.gateway.settings import Settings
 from services.gateway.sse.streams import Streams
 from services.gateway.sse.viewer import Pace, Viewer
-from services.gateway.store import GROUP, Numbered
+from services.gateway.store import Numbered
 from services.gateway.surfaces.a2a.paths import KEYS
 from services.gateway.surfaces.a2a.signing import signed
 from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
@@ -202,9 +203,7 @@ def _next(lease: Lease, *, after: int, failures: int, delay: float) -> NewLease:
 
 def changed(cause: Cause, config: PushConfig) -> Changeset:
     """Return the changeset that keeps a webhook."""
-    return Changeset(cause).change(
-        GROUP,
-        "push.put",
+    row = WebhookPut(
         turn_id=config.turn_id,
         config_id=config.config_id,
         principal=config.principal,
@@ -216,3 +215,4 @@ def changed(cause: Cause, config: PushConfig) -> Changeset:
         base=config.base,
         delivery=config.delivery,
     )
+    return Changeset(cause).put(row)

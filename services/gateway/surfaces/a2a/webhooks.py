@@ -14,7 +14,7 @@ from libs.guards.blocked import UrlRefused
 from services.gateway.api import commands
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Accepted
-from services.gateway.domain.projection import SCHEMA
+from services.gateway.rows import WebhookDropped
 from services.gateway.surfaces.a2a.calls import Call
 from services.gateway.surfaces.a2a.push import changed
 from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
@@ -79,7 +79,7 @@ class TaskWebhooks:
         """Delete a webhook of the caller."""
         turn = await call.turns.turn(task)
         cause = commands.cause_of(call.who, turn.session_id, task)
-        gone = Changeset(cause).change(SCHEMA, "push.drop", turn_id=task, config_id=config, principal=call.who.id)
+        gone = Changeset(cause).put(WebhookDropped(turn_id=task, config_id=config, principal=call.who.id))
         await self._here.platform.writer.apply(gone)
 
 
