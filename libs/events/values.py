@@ -189,6 +189,8 @@ class Diff(Value):
     deleted: int = 0
     moved: int = 0
     bytes_freed: int = 0
+    kept_days: float | None = None
+    """For how many days the deleted bytes stay in history; None if nothing is deleted."""
     entries: tuple[DiffEntry, ...] = ()
 
     @property

@@ -35,7 +35,8 @@ DIFF: Mapping[str, tuple[str, str]] = {
     "moved": ("moved", "moved"),
     "deleted": ("deleted", "deleted"),
 }
-FREED = "{size} kept in history; `suma purge` frees it"
+KEPT = "{size} kept in history"
+FREED = ", freed in {days} or by `suma purge`"
 CHOICES = "[y]es, [n]o"
 EXCLUDE = "e[x]clude some"
 OTHERWISE = "or say what to change"

@@ -363,8 +363,10 @@ def diff_of(
     # A deleted folder counts as one line, with everything in it.
     numbers = {kind: diff[kind] for kind in ("created", "changed", "moved", "deleted") if diff[kind]}
     sums = [_counted(kind, number) for kind, number in numbers.items()]
-    if diff["bytes_freed"]:
-        sums.append(screen.words(phrases.FREED, size=words.size(diff["bytes_freed"])))
+    if freed := diff["bytes_freed"]:
+        days = diff.get("kept_days")
+        until = screen.words(phrases.FREED, days=texts.count(days, "day")) if days is not None else ""
+        sums.append(screen.words(phrases.KEPT, size=words.size(freed)) + until)
     screen.say(f"  {': '.join(filter(None, (screen.changes(sum(numbers.values())), ', '.join(sums))))}", "bold")
 
 

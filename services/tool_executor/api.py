@@ -159,7 +159,7 @@ async def graph(tenant: Tenant, state: Here, session: str, root: str | None = No
 async def diff(tenant: Tenant, state: Here, session: str, root: str | None = None) -> dict[str, Any]:
     """Return what a commit would change now, with up to 20,000 entries."""
     workspace = await state.look(tenant, session, root)
-    net = await asyncio.to_thread(whole_diff_of, workspace.stage, workspace.revision, NODES_MOST)
+    net = await asyncio.to_thread(whole_diff_of, workspace.stage, workspace.revision, state.history.days, NODES_MOST)
     return net.model_dump(mode="json")
 
 

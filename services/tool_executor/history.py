@@ -122,6 +122,11 @@ class History:
             start = NewLease(ids.new(), HISTORY, {"root": str(root)})
             await self._platform.writer.apply(Changeset(cause).start(start))
 
+    @property
+    def days(self) -> float:
+        """How long a commit can be undone."""
+        return self._settings.history_days
+
     async def make_room(self, lease: Lease, root: Path, wanted: int) -> Pruned:
         """On a full disk: remove the oldest commits, none younger than a day."""
         spare = await self._spared(lease.tenant)

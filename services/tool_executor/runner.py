@@ -233,7 +233,7 @@ class CallRunner:
             base=before,
             length=applied.version,
             snapshot=(ids.derived(request.call_id, "snapshot"), before),
-            diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision),
+            diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._limits.history_days),
         )
 
     async def _search(self, lease: Lease, session: str, workspace: Workspace, args: dict[str, Any]) -> CallOutput:
@@ -255,7 +255,7 @@ class CallRunner:
         """Commit the stage to the disk, all of it or nothing. Asked again after a crash, it reports the outcome."""
         commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(lease.tenant, request.root)
         done = await self._already(lease, root, commit_id) or await self._committed(lease, request, session, root)
-        diff = shown(done.diff, 0)
+        diff = shown(done.diff, 0, self._limits.history_days)
         return CallOutput(
             {"operations": done.operations, "commit_id": commit_id},
             f"Committed {many(done.operations, 'change')}.",
@@ -359,7 +359,7 @@ class CallRunner:
             raise NotFound("there is no such snapshot")
         await asyncio.to_thread(workspace.stage.rollback, version)
         workspace.revision += 1
-        diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
+        diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._limits.history_days)
         summary = "The stage is as it was before that step."
         return CallOutput({}, summary, workspace, length=version, base=version, diff=diff)
 
@@ -370,23 +370,23 @@ def _left_alone(stage: Stage, path: str) -> dict[str, Any]:
     return {}
 
 
-def diff_of(stage: Stage, revision: int) -> Diff:
+def diff_of(stage: Stage, revision: int, kept_days: float) -> Diff:
     """Return the stage's net change as events carry it."""
-    return shown(stage.diff(), revision)
+    return shown(stage.diff(), revision, kept_days)
 
 
-def whole_diff_of(stage: Stage, revision: int, most: int) -> Diff:
+def whole_diff_of(stage: Stage, revision: int, kept_days: float, most: int) -> Diff:
     """Return the stage's net change with up to this many entries, for an answer that is no event."""
     net = stage.diff()
-    return _counted(net, revision, map(_entry, net.entries[:most]))
+    return _counted(net, revision, kept_days, map(_entry, net.entries[:most]))
 
 
-def shown(net: NetDiff, revision: int) -> Diff:
+def shown(net: NetDiff, revision: int, kept_days: float) -> Diff:
     """Return the counts of all entries, and as many entries as an event can carry."""
-    return _counted(net, revision, _carried(net))
+    return _counted(net, revision, kept_days, _carried(net))
 
 
-def _counted(net: NetDiff, revision: int, entries: Iterable[DiffEntry]) -> Diff:
+def _counted(net: NetDiff, revision: int, kept_days: float, entries: Iterable[DiffEntry]) -> Diff:
     return Diff(
         version=revision,
         count=len(net),
@@ -395,6 +395,7 @@ def _counted(net: NetDiff, revision: int, entries: Iterable[DiffEntry]) -> Diff:
         deleted=net.deleted,
         moved=net.moved,
         bytes_freed=net.bytes_freed,
+        kept_days=kept_days if net.bytes_freed else None,
         entries=tuple(entries),
     )
 

@@ -166,6 +166,31 @@ async def test_dead_letters_are_shown_and_replayed(person: Visitor, live: Live) 
     await expect(group).to_have_count(0)
 
 
+@pytest.mark.requirement("S3-59")
+async def test_key_is_created_rotated_and_revoked(person: Visitor, live: Live) -> None:
+    page = await person.open("/keys")
+    await page.get_by_role("button", name="New key").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("nightly")
+    await dialog.get_by_label("Principal").fill("robot")
+    await dialog.get_by_label("Role").select_option(label="none: only the scopes below")
+    await dialog.get_by_label("files:read").check()
+    await dialog.get_by_role("button", name="Create").click()
+    first = await _shown_key(page)
+    assert (await _me(live, first))["scopes"] == ["files:read"]
+    await page.get_by_role("button", name="Rotate nightly").click()
+    second = await _shown_key(page)
+    assert (await _me(live, second))["principal"] == "robot"
+    revokes = page.get_by_role("button", name="Revoke nightly")
+    for left in (1, 0):
+        await revokes.first.click()
+        await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        # The list is read again after the dialog is gone.
+        await expect(revokes).to_have_count(left)
+    assert [(await _me(live, key))["status"] for key in (first, second)] == [401, 401]
+
+
 async def test_disabled_principal_is_refused(person: Visitor, live: Live) -> None:
     async with live.installation.api() as api:
         key = (await api.post("/v1/admin/keys", json={"principal": "mallory", "roles": ["user"]})).json()["key"]

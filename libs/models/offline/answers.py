@@ -181,7 +181,9 @@ def _within(path: str, found: set[str]) -> bool:
 def _kept(seen: Sequence[Observation]) -> list[str]:
     """Say where deleted bytes are: a deletion frees nothing until the history is purged."""
     amount = sum(_number(step.data, "bytes") for step in seen if _changes(step) and _list(step.data, "deleted"))
-    told = f"{size(amount)} kept in history; `suma purge` frees it."
+    days = [_number(step.data, "kept_days") for step in seen if "kept_days" in (step.data or ())]
+    freed = f", freed in {count(days[0], 'day')} or by `suma purge`" if days else ""
+    told = f"{size(amount)} kept in history{freed}."
     return [told] if amount and not _partly(seen) else []
 
 
@@ -192,7 +194,7 @@ def _left_out(seen: Sequence[Observation]) -> list[str]:
         if (more := _mapping(data, "deeper")) and not data.get("sought"):
             noun = {"any": "item", "directory": "folder"}.get(str(more.get("node_kind")), "file")
             further = f"{count(_number(more, 'count'), f'more matching {noun}')} in subfolders"
-            told.append(f"{further} ({names(_list(more, 'folders'))}). Say “in all subfolders” to include them.")
+            told.append(f"{further} ({names(_list(more, 'folders'))}). To include them, add “in all subfolders”.")
         lines = [f"{name(path)} (“{line}”)" for path, line in _mapping(data, "denied").items()]
         told += [f"Left out, since it says otherwise: {joined(lines, 5)}." if lines else "", _unread(data)]
     return [*dict.fromkeys(filter(None, told))]

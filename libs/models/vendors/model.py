@@ -157,7 +157,9 @@ class VendorModel:
                 why = str(error)
                 ask = ask.followed(piece.text[:QUOTED_MOST], prompts.mend(why))
         raise InvalidModelOutput(
-            f"{self.name} returned no usable response: {shorten(why, WHY_MOST, placeholder=' …')}", usage=usage
+            f"{self.name} returned no usable response: {shorten(why, WHY_MOST, placeholder=' …')}; `suma models` tells "
+            "whether a model is capable enough",
+            usage=usage,
         )
 
 

@@ -80,6 +80,7 @@ DIFF = {
     "deleted": 1,
     "moved": 0,
     "bytes_freed": 48213,
+    "kept_days": 30.0,
     "entries": [ENTRY],
 }
 ASKED = {"turn_id": TURN, "digest": DIGEST, "expires_in": 86_400.0, "items": [], "args": {}}

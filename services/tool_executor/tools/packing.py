@@ -105,7 +105,11 @@ def pack_nodes(context: ToolContext, args: Args) -> ToolOutput:
             "bytes": size,
             "packed_bytes": packed.size,
             "deleted": paths if remove else [],
-            **({} if remove else left_alone(context.stage, {"folders": folders}, recursive=True)),
+            **(
+                {"kept_days": context.limits.history_days}
+                if remove
+                else left_alone(context.stage, {"folders": folders}, recursive=True)
+            ),
         },
         f"Packed {many(files, 'file')}, {human(size)}, into {archive} ({human(packed.size)}).",
         reads=tuple(dict.fromkeys((*paths, *(member.node.path for member in members))))[:READS_MOST],

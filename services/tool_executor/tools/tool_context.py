@@ -55,6 +55,8 @@ class Limits:
     """Files and folders that are copied, at every depth."""
     staged_bytes: int = 4 << 30
     """Contents that one stage holds beside its log."""
+    history_days: float = 30.0
+    """How long deleted bytes are kept."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def step(ordinal: int, **more: Any) -> dict[str, Any]:
 def diff(count: int) -> dict[str, Any]:
     entries = [{"change": "deleted", "path": f"{n}.txt", "source": None, "kind": "file"} for n in range(count)]
     counts = {"created": 0, "changed": 0, "moved": 0, "deleted": count}
-    return {"version": 1, "count": count, "bytes_freed": 2_000_000, "entries": entries, **counts}
+    return {"version": 1, "count": count, "bytes_freed": 2_000_000, "kept_days": 30.0, "entries": entries, **counts}
 
 
 REVIEWS = [
@@ -194,7 +194,7 @@ def test_question_shows_excludable_items_and_undo() -> None:
 def test_a_question_about_a_commit_shows_the_diff() -> None:
     text = shown(asked(1, "a1", kind="commit", diff=diff(2), items=[{"id": "0.txt", "change": "deleted"}]))
     assert "- 0.txt" in text
-    assert "2 changes: 2 deleted, 2 MB kept in history; `suma purge` frees it" in text
+    assert "2 changes: 2 deleted, 2 MB kept in history, freed in 30 days or by `suma purge`" in text
 
 
 def test_commit_question_names_excluded_files() -> None:

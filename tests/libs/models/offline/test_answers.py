@@ -11,10 +11,10 @@ from libs.events.values import Observation, StepState
 from libs.models.offline import OfflineModel
 
 SCANNED = {"groups": [{"paths": ["a.txt", "b.txt"]}, {"paths": ["c.jpg", "d 1.jpg"]}], "files": 3, "bytes": 12_000_000}
-REMOVED = {"deleted": ["a", "b", "c"], "files": 3, "bytes": 12_000_000}
+REMOVED = {"deleted": ["a", "b", "c"], "files": 3, "bytes": 12_000_000, "kept_days": 30.0}
 SORTED = {"moved": [], "files": 44, "folders": ["Images", "Documents", "Audio", "Code"]}
 BELOW = {"count": 9, "folders": ["Docs", "My Trips"]}
-KEPT = " 12 MB kept in history; `suma purge` frees it."
+KEPT = " 12 MB kept in history, freed in 30 days or by `suma purge`."
 REFUSED = "Nothing was changed: the changes were not approved."
 
 
@@ -208,7 +208,7 @@ async def test_no_duplicates_in_a_part_names_the_part(model: OfflineModel) -> No
 async def test_more_of_the_same_in_subfolders_is_said(model: OfflineModel) -> None:
     listed = saw("manage-files.list", {"nodes": ["a"], "count": 1, "deeper": BELOW})
     assert await told(model, listed) == (
-        "1 file: a. 9 more matching files in subfolders (Docs, “My Trips”). Say “in all subfolders” to include them."
+        "1 file: a. 9 more matching files in subfolders (Docs, “My Trips”). To include them, add “in all subfolders”."
     )
 
 

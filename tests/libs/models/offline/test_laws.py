@@ -56,6 +56,7 @@ LIMITED = [
     ("delete all but the newest pdf", "the newest pdf"),
     ("dedupe but keep the one without 'copy' in the name", "copy"),
     ("copy the notes to my Desktop", "no folder “Desktop”"),
+    ("delete the copy of a.pdf", "copy"),
 ]
 
 

@@ -66,7 +66,7 @@ async def test_approval_in_words_leaves_out_a_part(stack: Stack, client: openai.
     assert "nothing was decided" in await chat.say("approve except 3")
     assert "1. deleted: c.txt" in await chat.say("approve except 2")
     assert await chat.say("yes") == (
-        "Removed 1 duplicate file. 1 change made. 5 bytes kept in history; `suma purge` frees it."
+        "Removed 1 duplicate file. 1 change made. 5 bytes kept in history, freed in 30 days or by `suma purge`."
     )
     assert chat.last.suma["state"] == "completed"
     assert names(folder) == ["a.txt", "b.txt", "d.txt", "kept.txt"]

@@ -12,7 +12,7 @@ def test_answer_has_the_entries_that_an_event_leaves_out(folder: StagedFolder) -
         folder.write(name, name)
     folder.scan()
     folder.run("manage-files.delete", paths=names)
-    carried, answered = diff_of(folder.stage, 1), whole_diff_of(folder.stage, 1, 20_000)
+    carried, answered = diff_of(folder.stage, 1, 30.0), whole_diff_of(folder.stage, 1, 30.0, 20_000)
     assert carried.count == answered.count == len(names)
     assert len(carried.entries) == ENTRIES_MOST
     assert [entry.path for entry in answered.entries] == names

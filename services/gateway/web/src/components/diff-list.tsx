@@ -19,7 +19,7 @@ const MARKS = {
 
 const mark = (change: string) => MARKS[change as keyof typeof MARKS] as (typeof MARKS)[keyof typeof MARKS] | undefined;
 
-/** The numbers of a change: `40 moved`, `4 deleted`, `12 MB kept for undo`. */
+/** The numbers of a change: `40 moved`, `4 deleted`, `12 MB kept in history for 30 days`. */
 export function DiffSummary({ diff }: { diff: Diff }) {
   const parts: [string, number | undefined, Tone][] = [
     ["created", diff.created, "ok"],
@@ -27,10 +27,11 @@ export function DiffSummary({ diff }: { diff: Diff }) {
     ["moved", diff.moved, "info"],
     ["deleted", diff.deleted, "danger"],
   ];
+  const until = diff.kept_days == null ? "" : ` for ${diff.kept_days.toLocaleString("en")} days`;
   return (
     <span className="flex flex-wrap gap-1">
       {parts.map(([text, number, tone]) => (number ? <Badge key={text} tone={tone}>{number.toLocaleString("en")} {text}</Badge> : null))}
-      {diff.bytes_freed ? <Badge>{bytes(diff.bytes_freed)} kept in history</Badge> : null}
+      {diff.bytes_freed ? <Badge>{`${bytes(diff.bytes_freed)} kept in history${until}`}</Badge> : null}
     </span>
   );
 }
