@@ -72,19 +72,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not console.is_terminal:
         console = Console(width=WIDE)
     measured: list[Row] = []
+    failed: list[str] = []
     with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console) as progress:
         for name in asked.only or BENCHMARKS:
             task = progress.add_task(name)
-            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                rows, extra = runner.run(BENCHMARKS[name](partial(_tell, progress, task), quick=asked.quick))
+            try:
+                with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                    rows, extra = runner.run(BENCHMARKS[name](partial(_tell, progress, task), quick=asked.quick))
+            except Exception:
+                # The figures of the others took half an hour.
+                console.print_exception()
+                failed.append(name)
+                continue
+            finally:
+                progress.stop_task(task)
             progress.update(task, description=f"{name}: done", completed=100)
-            progress.stop_task(task)
             measured += rows
             console.print(extra)
+            _keep(measured)
     console.print(table(measured))
+    if failed:
+        console.print(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def _keep(measured: Sequence[Row]) -> None:
     BUILD.mkdir(exist_ok=True)
     (BUILD / "bench.json").write_text(json.dumps([row.document() for row in measured], indent=2) + "\n", "utf-8")
-    return 0
 
 
 def _tell(progress: Progress, task: TaskID, text: str) -> None:

@@ -31,7 +31,7 @@ async def _serve(where: Dsns, owner: str, port: int) -> None:
     async with AsyncExitStack() as stack:
         keys = FileKeys(Path(stack.enter_context(TemporaryDirectory(prefix="suma-bench-"))))
         given: dict[str, Any] = {"settings": UNLIMITED, "windows": LocalWindows(), "keys": keys}
-        home = await stack.enter_async_context(running_gateway(where, owner, **given))
+        home = await stack.enter_async_context(running_gateway(where, owner, None, **given))
         door = stack.enter_context(closing(http_server.bind("127.0.0.1", port, variable="SUMA_PORT")))
         await stack.enter_async_context(http_server.serving(home.app, door))
         await home.running.failed

@@ -160,16 +160,17 @@ class RunningGateway:
 async def running_gateway(
     where: Dsns,
     owner: str,
-    worker: Sequence[Subscription] = (),
+    worker: Sequence[Subscription] | None = (),
     *,
     others: Sequence[Callable[[Platform], Service]] = (),
     **ports: Any,
 ) -> AsyncIterator[RunningGateway]:
-    """A process that runs the gateway, a simulated conversation worker, and `others`."""
+    """A process that runs the gateway, a simulated conversation worker unless `worker` is None, and `others`."""
     settings = {"gateway": {"local_key": owner, "command_wait": 0.1, "key_seconds": 0.0, **ports.pop("settings", {})}}
     async with infrastructure.platform(where, settings=settings, **ports) as platform:
         service = build(platform)
-        services = [service, Service("conversation_worker", worker), *(other(platform) for other in others)]
+        simulated = [Service("conversation_worker", worker)] if worker is not None else []
+        services = [service, *simulated, *(other(platform) for other in others)]
         await prepare(platform, services)
         async with host(platform, services, pace=infrastructure.PACE) as running:
             watch(service, running.problems, running.health)
