@@ -23,10 +23,6 @@ class Row:
         return {name: value for name in names_of(type(self)) if (value := getattr(self, name)) is not None}
 
 
-NUMBERS = frozenset({"n", "i"})
-"""Columns that the writer adds: the number of the changeset in its batch, and that of the row."""
-
-
 def names_of(row: type[Row]) -> tuple[str, ...]:
     """Return the columns of a kind of row."""
     return tuple(row.__match_args__)

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from libs.changes.rows import NUMBERS, Row, names_of
+from libs.changes.rows import Row, names_of
 from services import audit_worker, conversation_worker, gateway, memory_service, tool_executor
 from services.audit_worker import rows as audit_rows
 from services.conversation_worker import rows as conversation_rows
@@ -32,6 +32,8 @@ LOOP = re.compile(
 )
 """A paragraph that several kinds share."""
 WRITERS_OWN = {"i", "tenant_id"}
+NUMBERS = {"n", "i"}
+"""Columns that the writer adds: the number of the changeset in its batch, and that of the row."""
 
 
 @pytest.mark.parametrize("service", ROWS, ids=lambda service: service.__name__.rpartition(".")[2])
