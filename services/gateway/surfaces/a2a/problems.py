@@ -8,7 +8,10 @@ from typing import Any
 from services.gateway.surfaces.a2a.paths import JSONRPC, REST
 
 ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
-DOMAIN = "suma"
+DOMAIN, OWN_DOMAIN = "a2a-protocol.org", "suma"
+"""Domains of error reasons: the protocol's (9.5, 11.6), and that of Suma's own codes."""
+REASONS = {415: "CONTENT_TYPE_NOT_SUPPORTED"}
+"""The protocol's reasons by HTTP status. All other problems keep their code as the reason."""
 STATUSES = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -31,7 +34,7 @@ SERVER_ERROR = -32000
 def translated(problem: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
     """Return the A2A error of a problem at this path, or None if the path is not one of A2A."""
     status = int(problem["status"])
-    details = [{"@type": ERROR_INFO, "reason": problem["code"], "domain": DOMAIN, "metadata": {}}]
+    details = [_info(status, problem["code"])]
     if path in (JSONRPC, f"{JSONRPC}/"):
         error = {"code": NUMBERS.get(status, SERVER_ERROR), "message": problem["detail"], "data": details}
         return {"jsonrpc": "2.0", "id": None, "error": error}
@@ -39,3 +42,9 @@ def translated(problem: Mapping[str, Any], path: str) -> Mapping[str, Any] | Non
         name = STATUSES.get(status, "INTERNAL")
         return {"error": {"code": status, "status": name, "message": problem["detail"], "details": details}}
     return None
+
+
+def _info(status: int, code: str) -> Mapping[str, Any]:
+    if status in REASONS:
+        return {"@type": ERROR_INFO, "reason": REASONS[status], "domain": DOMAIN, "metadata": {"code": code}}
+    return {"@type": ERROR_INFO, "reason": code, "domain": OWN_DOMAIN, "metadata": {}}

@@ -145,6 +145,16 @@ async def test_unknown_operations_are_refused_in_protocol_errors(agent: Agent) -
         assert other.json()["error"]["code"] == -32602
 
 
+async def test_body_of_another_type_has_the_protocols_own_reason(agent: Agent) -> None:
+    """The error's code is A2A's, so its domain and reason must be too (specification 9.5, 11.6)."""
+    async with agent.http(**V1, **{"Content-Type": "text/plain"}) as http:
+        rest = (await http.post("/a2a/v1/message:send", content=b"x")).json()["error"]
+        rpc = (await http.post("/a2a", content=b"x")).json()["error"]
+    assert (rest["code"], rpc["code"]) == (415, -32005)
+    for (info,) in (rest["details"], rpc["data"]):
+        assert (info["domain"], info["reason"]) == ("a2a-protocol.org", "CONTENT_TYPE_NOT_SUPPORTED")
+
+
 async def test_foreign_host_is_refused_in_protocol_errors(agent: Agent) -> None:
     async with agent.http(**V1, Host="evil.example") as http:
         assert (await http.get("/a2a/v1/tasks")).json()["error"]["code"] == 421
