@@ -59,13 +59,13 @@ join gateway.turns t on t.tenant_id = a.tenant_id and t.turn_id = a.turn_id and 
 where a.tenant_id = :tenant and a.turn_id = any (:turns) and a.principal is null order by a.created_at, a.asset_id;
 
 -- name: task_exchange(tenant, session, turn)
--- The questions of a turn and their answers, in order.
-select q.event_id as message_id, 'agent' as role, q.data ->> 'question' as text, q.occurred_at as at
+-- The questions of a turn, each by the number of its event, and their answers, in order.
+select q.seq, null as message_id, 'agent' as role, q.data ->> 'question' as text, q.occurred_at as at
 from gateway.session_events q
 where q.tenant_id = :tenant and q.session_id = :session and q.turn_id = :turn
     and q.event_type = 'suma.clarification.requested.v1'
 union all
-select r.message_id, 'user', r.text, r.created_at
+select null, r.message_id, 'user', r.text, r.created_at
 from gateway.turns r
 where r.tenant_id = :tenant and r.session_id = :session and r.turn_id > :turn
     and r.reason = 'ANSWERED_CLARIFICATION' and r.detail = :turn

@@ -10,6 +10,7 @@ from typing import Any
 
 import aiosql
 
+from libs import ids
 from libs.database import Database
 from services.gateway.api.models import TurnShown
 from services.gateway.store import GROUP
@@ -67,6 +68,11 @@ class ExchangedMessage:
     at: datetime
 
 
+def question_id(turn: str, seq: int) -> str:
+    """Return the id of the message that asks a turn's question, by the number of the event that asked."""
+    return ids.derived(turn, str(seq))
+
+
 @dataclass(frozen=True, slots=True)
 class PushConfig:
     """A principal's webhook for a task's updates. `base` is the gateway's address, as the principal knows it."""
@@ -121,7 +127,7 @@ class TaskStore:
         """Return the questions of a turn and their answers, in order."""
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.task_exchange(connection, tenant=tenant, session=session, turn=turn)
-            return [ExchangedMessage(**row) async for row in rows]
+            return [_exchanged(turn, row) async for row in rows]
 
     async def push_configs(self, tenant: str, principal: str, turn: str) -> Sequence[PushConfig]:
         """Return a principal's addresses for a task's updates, by id."""
@@ -145,3 +151,8 @@ def _about(search: Search) -> Mapping[str, Any]:
 def _listed(row: dict[str, Any]) -> tuple[TurnShown, datetime]:
     at: datetime = row.pop("at")
     return TurnShown(**row), at
+
+
+def _exchanged(turn: str, row: Mapping[str, Any]) -> ExchangedMessage:
+    name = row["message_id"] or question_id(turn, row["seq"])
+    return ExchangedMessage(name, row["role"], row["text"], row["at"])

@@ -26,7 +26,7 @@ from libs import ids
 from services.gateway.api.models import ApprovalShown, TurnShown
 from services.gateway.sse.viewer import TextDelta
 from services.gateway.store import Numbered
-from services.gateway.surfaces.a2a.store import ExchangedMessage, File
+from services.gateway.surfaces.a2a.store import ExchangedMessage, File, question_id
 from services.gateway.surfaces.turns import Clarification, Question
 
 EXTENSION = "urn:suma:a2a:turn:v1"
@@ -151,7 +151,7 @@ def _status_after(item: Numbered, turn: TurnShown) -> TaskStatus:
             )
             return TaskStatus(state=STATES[data["state"]], message=message, timestamp=at)
         case "clarification.requested":
-            asked = Clarification(data["question"], data.get("candidates", ()), data.get("missing", ()))
+            asked = Clarification(data["question"], data.get("candidates", ()), data.get("missing", ()), item.seq)
             return TaskStatus(state=TaskState.TASK_STATE_INPUT_REQUIRED, message=_question(turn, asked), timestamp=at)
         case "approval.requested":
             return TaskStatus(state=TaskState.TASK_STATE_INPUT_REQUIRED, message=_approval(turn, data), timestamp=at)
@@ -209,7 +209,7 @@ def _question(turn: TurnShown, asked: Question) -> Message:
     if isinstance(asked, ApprovalShown):
         return _approval(turn, {**asked.data, "approval_id": asked.approval_id, "digest": asked.digest})
     about = {"type": "clarification", "candidates": list(asked.candidates), "missing": list(asked.missing)}
-    return _asking(turn, ids.derived(turn.turn_id, asked.question), asked.question, about)
+    return _asking(turn, question_id(turn.turn_id, asked.seq), asked.question, about)
 
 
 def _approval(turn: TurnShown, data: Mapping[str, Any]) -> Message:

@@ -7,7 +7,14 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from a2a.client import Client
-from a2a.types.a2a_pb2 import CancelTaskRequest, StreamResponse, SubscribeToTaskRequest, TaskState
+from a2a.types.a2a_pb2 import (
+    CancelTaskRequest,
+    GetTaskRequest,
+    Role,
+    StreamResponse,
+    SubscribeToTaskRequest,
+    TaskState,
+)
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 
 from libs.cache import Delta, Stream
@@ -46,6 +53,16 @@ async def test_stream_begins_with_the_task_and_ends_with_it(agent: Agent, bindin
     assert kinds(stream)[-4:] == ["artifact_update", "working", "artifact_update", "completed"]
     answer = stream[-2].artifact_update
     assert (answer.artifact.parts[0].text, answer.last_chunk, answer.append) == ("HELLO", True, False)
+
+
+async def test_question_has_one_id_in_stream_status_and_history(agent: Agent) -> None:
+    async with agent.client(streaming=True) as client:
+        asked = (await streamed(client, message("which one")))[-1].status_update
+        task = await client.get_task(GetTaskRequest(id=asked.task_id))
+    assert task.status.message == asked.status.message
+    assert [said.message_id for said in task.history if said.role == Role.ROLE_AGENT] == [
+        task.status.message.message_id
+    ]
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
