@@ -58,7 +58,7 @@ async def test_exit_code_tells_how_a_run_ended(live: Installation, goal: str, co
 
 async def test_folder_of_the_system_is_refused_even_with_yes(live: Installation) -> None:
     said = await live.suma("run", "sort by type", "--in", "/etc", "--yes")
-    assert said.code == 1
+    assert said.code == 2
     assert "/etc" in said.err
     assert "--yes" not in said.err
 
