@@ -22,7 +22,7 @@ setup: .venv/ready-for-work ## Create .venv with everything for development
 run: web ## Start the whole platform in one process (SUMA_PORT, SUMA_DATA_DIR); stop it with Ctrl-C
 	@$(BIN)/python -m services
 
-web: .venv/ready-to-run ## Build the web application (once per change of its sources, about a minute)
+web: .venv/ready-to-run ## Build the web application (once per change of its sources, about 40 s from nothing)
 	@$(BIN)/python -m deploy.local.web
 
 up-real: setup web ## Start the production profile without containers: Kafka, OPA, S3, six processes (DATA=folder)
@@ -34,7 +34,7 @@ demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and p
 demo-random: .venv/ready-to-run ## Run the demo on a random folder; SEED=n repeats one
 	@$(BIN)/python -m services.cli.demo --random $(if $(SEED),--seed $(SEED))
 
-test: setup ## Run every test (5 to 15 minutes; the first run builds servers); ARGS="-k outbox" selects some
+test: setup ## Run every test (15 to 25 minutes on two cores; the first run builds servers); ARGS="-k outbox" selects some
 	@$(if $(ARGS),,$(BIN)/python -m tests.infrastructure)
 	@$(BIN)/pytest -ra -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks $(ARGS)
 
