@@ -127,6 +127,13 @@ async def test_status_finds_the_services_by_the_data_directory(real: Up) -> None
     assert [name for name, state in found["services"].items() if "does not answer" in state] == []
 
 
+async def test_gateway_asks_each_process_for_its_health(real: Up) -> None:
+    async with real.api() as api:
+        services = (await api.get("/v1/health/services")).json()["services"]
+    assert {each["service"]: each["state"] for each in services} == dict.fromkeys(catalog.NAMES, "ready")
+    assert len({each["pid"] for each in services}) == len(catalog.NAMES)
+
+
 @pytest.mark.requirement("A37")
 async def test_every_panel_of_the_dashboards_has_data_after_a_turn(watched: Prometheus) -> None:
     # One test for all processes: the profile is started once.

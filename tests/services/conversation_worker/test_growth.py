@@ -14,7 +14,7 @@ from libs.events.values import Plan
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 FILES = 400
-FEW, MANY = 10, 50
+FEW, MANY = 10, 100
 WRITTEN = "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"
 
 
