@@ -68,7 +68,7 @@ def _stored(journal: Journal, commit_id: str) -> Iterator[Folder]:
         if store is not None and store.holds(COMMITTED) and MARK not in commit_id:
             yield store
             return
-    # The outcome outlives the history, so a pruned commit is told from one that never was.
+    # The outcome is kept longer than the history: it tells a pruned commit from an unknown one.
     if journal.noted(commit_id) == "committed":
         raise HistoryGone()
     raise NoSuchCommit(f"{commit_id} is not in the history of this folder")

@@ -250,7 +250,7 @@ class Stage(View):
         self._relocate(edit, node, self.tree.parent(node), name)
 
     def _relocate(self, edit: _Edit, node: int, parent: int, name: str) -> None:
-        # A folder that could not be read whole would be moved with contents that nobody approved.
+        # Moving a folder moves what could not be read in it too, and no one has seen or approved that.
         self._refuse_sealed(node)
         self._meet(edit, node)
         old = self.tree.place(node)
