@@ -243,7 +243,8 @@ class Streams:
             self._listening.clear()
             await self._listening.wait()
             return
-        places = {stream: partial.position for stream, (partial, _, _) in self._partial_texts.items()}
+        listened = dict(self._partial_texts)
+        places = {stream: partial.position for stream, (partial, _, _) in listened.items()}
         try:
             deltas = await self._deltas.read(places, block=DELTA_BLOCK_SECONDS)
         except Unavailable:
@@ -251,7 +252,8 @@ class Streams:
             await asyncio.sleep(1.0)
             return
         for stream, entries in deltas.items():
-            if stream in self._partial_texts:
-                partial, channel, _ = self._partial_texts[stream]
+            partial, channel, _ = listened[stream]
+            # Viewers that came during the read start with empty text: these entries continue one that nobody follows.
+            if (current := self._partial_texts.get(stream)) is not None and current[0] is partial:
                 partial.append(entries)
                 channel.notify()

@@ -118,7 +118,9 @@ class Viewer:
             self._follow_text(None)
 
     def _follow_text(self, turn: str | None) -> None:
-        """Follow the partial text of another turn, or of none."""
+        """Follow the partial text of a turn, or of none."""
+        if turn == self._turn:
+            return
         if self._turn is not None:
             self._streams.ignore(self._channel, self._turn)
         self._turn, self._sent_until = turn, ("", 0, 0)

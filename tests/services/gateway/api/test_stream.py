@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from libs import ids
-from libs.cache import Delta, Stream
+from libs.cache import Delta, Entry, Stream
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.events import MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
@@ -253,6 +253,56 @@ async def test_partial_text_reaches_viewers_without_a_number(
     # The web application's types are generated from these models.
     assert said[1].keys() == models.Delta.model_fields.keys()
     assert viewer.events[0][2]["data"].keys() == models.MessageAccepted.model_fields.keys()
+
+
+class Held:
+    """Deltas of which a read can be held until it is released."""
+
+    def __init__(self, deltas: RedisDeltas) -> None:
+        self._deltas, self._free, self._reading = deltas, asyncio.Event(), asyncio.Event()
+        self._free.set()
+
+    async def append(self, stream: Stream, delta: Delta) -> None:
+        await self._deltas.append(stream, delta)
+
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
+        self._reading.set()
+        await self._free.wait()
+        return await self._deltas.read(after, block=block)
+
+    async def hold(self) -> None:
+        """Return once a read is held."""
+        self._free.clear()
+        self._reading.clear()
+        await self._reading.wait()
+
+    def release(self) -> None:
+        self._free.set()
+
+
+async def test_viewer_who_comes_during_a_read_sees_all_text(
+    gateway_where: Dsns, owner: str, deltas: RedisDeltas
+) -> None:
+    held = Held(deltas)
+    async with _served(gateway_where, owner, deltas=held) as (home, client):
+        session, turn = await _turn(client)
+        await home.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"))
+        await home.caught_up(session, 2)
+        await held.append(Stream(home.tenant, turn), Delta("c1", 1, "Hel"))
+        async with opened(client, session) as stream:
+            await read(stream, Sse(), until="delta")
+            await held.hold()
+        async with asyncio.timeout(60):
+            while home.context.streams.open:
+                await client.get("/healthz")
+        await held.append(Stream(home.tenant, turn), Delta("c1", 1, "lo"))
+        viewer = Sse()
+        async with opened(client, session) as stream:
+            await read(stream, viewer, until="turn.started")
+            held.release()
+            await read(stream, viewer, until="delta")
+
+    assert viewer.events[-1][2]["text"] == "Hello"
 
 
 async def test_a_viewer_who_comes_late_hears_what_was_said_before(
