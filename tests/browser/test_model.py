@@ -44,6 +44,14 @@ KEPT = """async () => {
   return kept.flat().map((request) => new URL(request.url).pathname);
 }"""
 """The paths that the service worker has stored."""
+CUTTABLE = """{
+  const real = window.fetch;
+  let line = new AbortController();
+  window.cut = () => { line.abort(); line = new AbortController(); };
+  window.fetch = (url, init = {}) =>
+    real(url, { ...init, signal: AbortSignal.any([line.signal, init.signal ?? line.signal]) });
+}"""
+"""Makes connections that `cut()` breaks."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -102,6 +110,25 @@ async def test_new_tab_shows_the_answer_that_a_closed_one_began(reader: Visitor,
     await ended(page)
     await expect(page.locator(".prose")).to_have_text("There is one file in it.")
     await expect(page.get_by_role("article")).to_have_count(1)
+
+
+@pytest.mark.requirement("A22b")
+async def test_page_that_reconnects_shows_the_answer_once(reader: Visitor, thinking: Live, there: Vendor) -> None:
+    reader.failures_expected = True
+    rest = asyncio.Event()
+    there.play(LIST, said("There ", "is ", "one ", "file ", "in ", "it.", held=rest))
+    page = await reader.open("/chat")
+    await page.add_init_script(CUTTABLE)
+    await page.reload()
+    await ask(page, "list my files", thinking.folder("cut", {"a.txt": "a"}))
+    await expect(page.locator(".prose")).to_have_text("There is one file")
+    await page.evaluate("cut()")
+    await expect(page.get_by_text("Reconnecting…")).to_be_visible()
+    await expect(page.get_by_text("Reconnecting…")).to_be_hidden()
+    await expect(page.locator(".prose")).to_have_text("There is one file")
+    rest.set()
+    await ended(page)
+    await expect(page.locator(".prose")).to_have_text("There is one file in it.")
 
 
 @pytest.mark.requirement("A23")

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { EventData } from "@/api/generated/events";
-import { drafted, EMPTY, openTurn, reduce, stageMoves, type SessionView } from "@/session/reduce";
+import { drafted, EMPTY, openTurn, reduce, remaining, stageMoves, type SessionView } from "@/session/reduce";
 
 const TURN = "t1";
 let seq = 0;
@@ -100,4 +100,11 @@ test("partial text grows until another attempt begins", () => {
   const text = drafted(drafted(null, delta), { ...delta, text: "lo" });
   expect(text.text).toBe("Hello");
   expect(drafted(text, { ...delta, attempt: 2, text: "A" }).text).toBe("A");
+});
+
+test("partial text goes with its own turn", () => {
+  const text = drafted(null, { turn_id: TURN, call: "c", attempt: 1, text: "Hel" });
+  const end = { state: "completed", reason: null, detail: "" } as const;
+  expect(remaining(text, event("turn.ended", end, "t2"))).toBe(text);
+  expect(remaining(text, event("turn.ended", end))).toBeNull();
 });

@@ -2,7 +2,7 @@
 import { type Schemas, signedOut } from "@/api/client";
 import { asProblem, problemOf, type Problem } from "@/api/problem";
 import { parser, type SseEvent } from "@/api/sse";
-import { drafted, EMPTY, reduce, type Drafts, type SessionView } from "./reduce";
+import { drafted, EMPTY, reduce, remaining, type Drafts, type SessionView } from "./reduce";
 import type { Event } from "./types";
 
 export type Connection = "connecting" | "live" | "reconnecting" | "refused";
@@ -76,7 +76,8 @@ export class LiveSession {
     const answer = await fetch(url, { headers, signal: both, cache: "no-store" });
     if (!answer.ok) throw problemOf(answer.status, await answer.json().catch(() => null));
     if (answer.body === null) return;
-    this.show({ connection: "live", problem: null });
+    // A new stream sends an answer's text from its start.
+    this.show({ connection: "live", problem: null, drafts: null });
     const parse = parser();
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let watch = setTimeout(() => { alive.abort(); }, SILENCE);
@@ -103,8 +104,7 @@ export class LiveSession {
       return;
     }
     const view = reduce(this.state.view, body as Event);
-    const over = event.type === "message.completed" || event.type === "turn.ended";
-    this.show({ view, drafts: over ? null : this.state.drafts });
+    this.show({ view, drafts: remaining(this.state.drafts, body as Event) });
   }
 
   /** Change the state, and tell the viewers at most once a frame: a replay has thousands of events. */

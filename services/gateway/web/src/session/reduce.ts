@@ -166,6 +166,12 @@ export function drafted(now: Drafts | null, delta: Schemas["Delta"]): Drafts {
   return { turn: turn_id, call, attempt, text: same ? now.text + text : text };
 }
 
+/** The partial texts after an event: the answer, or the end, of their turn replaces them. */
+export function remaining(now: Drafts | null, event: Event): Drafts | null {
+  const over = event.type === "message.completed" || event.type === "turn.ended";
+  return over && now?.turn === event.turn_id ? null : now;
+}
+
 /** How often a session's staged files may have changed: a viewer that sees another number reads them again. */
 export function stageMoves(turns: readonly TurnView[]): number {
   const steps = turns.flatMap(({ rounds }) => rounds.flatMap((round) => round.steps));
