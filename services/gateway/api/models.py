@@ -11,7 +11,9 @@ from libs.events.inbound import ATTACHMENTS_MOST
 from libs.events.values import Asset, Hitl
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=100_000, pattern=r"\S")]
+VISIBLE = r"[^\s\x85\uFEFF]"
+r"""A visible character. `\s` of Rust, which decides here, and of ECMA-262, which clients read, differ in these two."""
+Text = Annotated[str, StringConstraints(min_length=1, max_length=100_000, pattern=VISIBLE)]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Root = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^/")]
 Reason = Annotated[str, StringConstraints(max_length=2_000)]

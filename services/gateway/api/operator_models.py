@@ -11,12 +11,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from libs.events.base import registry
 from libs.runtime.effective_settings import Source
-from services.gateway.api.models import Id, RequestModel, ResponseModel
+from services.gateway.api.models import VISIBLE, Id, RequestModel, ResponseModel
 from services.gateway.dead_letters import Search
 from services.gateway.domain.projection import short
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-Why = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"\S")]
+Why = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=VISIBLE)]
 Remark = Annotated[str, StringConstraints(max_length=2_000)]
 State = Literal["open", "replayed", "discarded"]
 MAX_POSITION = 2**63 - 1

@@ -42,6 +42,7 @@ def _problem(answer: httpx.Response, status: int, code: str) -> None:
         (b'{"text": "a", "tenant": "globex"}', 422, "INVALID_REQUEST"),
         (b'{"text": "a\\u0000b"}', 422, "BODY_NOT_ACCEPTED"),
         (b'{"text": "   "}', 422, "INVALID_REQUEST"),
+        ('{"text": "\u0085\ufeff "}'.encode(), 422, "INVALID_REQUEST"),
         (b'{"text": ["a"]}', 422, "INVALID_REQUEST"),
         (b'{"text": 1e400}', 400, "MALFORMED_BODY"),
         (b'{"text": "a", "session_id": "../../etc"}', 422, "INVALID_REQUEST"),
