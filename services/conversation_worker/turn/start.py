@@ -11,6 +11,7 @@ from libs.events import (
     TurnQueued,
     TurnStarted,
 )
+from libs.events.reasons import ANSWERED_CLARIFICATION
 from libs.leases.ports import NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
@@ -180,7 +181,7 @@ def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: Queued
         TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text),
         memory_request(message, message.message_id, "message", message.text),
     )
-    answered = Outcome(state=TurnState.COMPLETED, reason="ANSWERED_CLARIFICATION", detail=turn.turn_id)
+    answered = Outcome(state=TurnState.COMPLETED, reason=ANSWERED_CLARIFICATION, detail=turn.turn_id)
     uow.end_turn(message.turn_id, answered)
     before = (*turn.replies, turn.clarification) if turn.clarification is not None else turn.replies
     _attach(uow, message)

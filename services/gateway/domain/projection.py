@@ -17,13 +17,12 @@ from libs.events import (
     TurnStarted,
 )
 from libs.events.envelope import Envelope
+from libs.events.reasons import ANSWERED_CLARIFICATION
 from libs.events.values import Asset
 from services.gateway import rows
 
 ACCEPTED = "suma.message.accepted.v1"
 """The only type in session_events that is not an event of the bus: a message answered with 202."""
-ANSWERED = "ANSWERED_CLARIFICATION"
-"""Why the turn of a message ends that answers a question; its detail is the turn that asked, which goes on."""
 
 
 def short(event_type: str) -> str:
@@ -45,7 +44,7 @@ def projected(event: Envelope[Any]) -> Iterator[Row]:
             yield rows.TurnMoved(turn, answer=text)
         case TurnEnded(turn_id=turn, state=state, reason=reason, detail=detail):
             yield rows.TurnMoved(turn, state=state, reason=reason, detail=detail, ended_at=at)
-            if reason == ANSWERED:
+            if reason == ANSWERED_CLARIFICATION:
                 yield rows.TurnMoved(detail, state="running", moved_at=at)
         case StepChanged(result=Asset() as result):
             yield _asset_stored(event, result)

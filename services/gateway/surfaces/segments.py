@@ -22,8 +22,6 @@ from services.gateway.store import Numbered
 from services.gateway.surfaces.turns import ASKED, TurnClient
 
 NAME = re.compile(r"(?P<turn>[A-Za-z0-9][A-Za-z0-9.-]{0,63})_(?P<seq>[0-9]{1,18})")
-ANSWERED = "ANSWERED_CLARIFICATION"
-"""The reason with which the turn of a message ends that answered another turn's question."""
 AGAIN = "\n\n"
 
 
@@ -106,7 +104,7 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
                     raise AccessChanged
                 case End.DONE:
                     break
-                case Numbered(type="turn.ended") if item.data.get("reason") == ANSWERED:
+                case Numbered(type="turn.ended") if item.data.get("reason") == reasons.ANSWERED_CLARIFICATION:
                     answered = str(item.data["detail"])
                 case _:
                     yield item
@@ -129,7 +127,7 @@ async def so_far(turns: TurnClient, turn: TurnShown, segment: Segment) -> list[N
     """Return the events of a segment up to now."""
     found = list[Numbered]()
     for event in await turns.events(turn, after=segment.after):
-        if event.type == "turn.ended" and event.data.get("reason") == ANSWERED:
+        if event.type == "turn.ended" and event.data.get("reason") == reasons.ANSWERED_CLARIFICATION:
             asker = await turns.turn(str(event.data["detail"]))
             return await so_far(turns, asker, Segment(segment.session_id, asker.turn_id, segment.after))
         found.append(event)
