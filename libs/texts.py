@@ -27,7 +27,7 @@ def number(value: float) -> str:
     return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
 
 
-def count(amount: int, one: str, many: str | None = None) -> str:
+def count(amount: float, one: str, many: str | None = None) -> str:
     """Return `1 file` or `1,234 files`."""
     return f"{number(amount)} {one if amount == 1 else many or f'{one}s'}"
 

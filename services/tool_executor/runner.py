@@ -185,6 +185,7 @@ class CallRunner:
                 texts=self._contents.texts(lease.tenant, workspace.stage, cancel.check),
                 attachments=attachments,
                 listed=frozenset(request.listed),
+                history_days=self._history.days,
             )
             with cancel:
                 small = workspace.scan if tool.method in LISTS and args.keys().isdisjoint(containing.ASKED) else None
@@ -233,7 +234,7 @@ class CallRunner:
             base=before,
             length=applied.version,
             snapshot=(ids.derived(request.call_id, "snapshot"), before),
-            diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._limits.history_days),
+            diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._history.days),
         )
 
     async def _search(self, lease: Lease, session: str, workspace: Workspace, args: dict[str, Any]) -> CallOutput:
@@ -255,7 +256,7 @@ class CallRunner:
         """Commit the stage to the disk, all of it or nothing. Asked again after a crash, it reports the outcome."""
         commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(lease.tenant, request.root)
         done = await self._already(lease, root, commit_id) or await self._committed(lease, request, session, root)
-        diff = shown(done.diff, 0, self._limits.history_days)
+        diff = shown(done.diff, 0, self._history.days)
         return CallOutput(
             {"operations": done.operations, "commit_id": commit_id},
             f"Committed {many(done.operations, 'change')}.",
@@ -359,7 +360,7 @@ class CallRunner:
             raise NotFound("there is no such snapshot")
         await asyncio.to_thread(workspace.stage.rollback, version)
         workspace.revision += 1
-        diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._limits.history_days)
+        diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._history.days)
         summary = "The stage is as it was before that step."
         return CallOutput({}, summary, workspace, length=version, base=version, diff=diff)
 

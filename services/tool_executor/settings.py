@@ -123,5 +123,4 @@ class Settings(BaseModel):
             copy_bytes=self.copy_bytes_most,
             copy_entries=self.copy_entries_most,
             staged_bytes=self.staged_bytes_most,
-            history_days=self.history_days,
         )

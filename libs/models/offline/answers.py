@@ -180,9 +180,10 @@ def _within(path: str, found: set[str]) -> bool:
 
 def _kept(seen: Sequence[Observation]) -> list[str]:
     """Say where deleted bytes are: a deletion frees nothing until the history is purged."""
-    amount = sum(_number(step.data, "bytes") for step in seen if _changes(step) and _list(step.data, "deleted"))
-    days = [_number(step.data, "kept_days") for step in seen if "kept_days" in (step.data or ())]
-    freed = f", freed in {count(days[0], 'day')} or by `suma purge`" if days else ""
+    deletions = [step.data for step in seen if _changes(step) and _list(step.data, "deleted")]
+    amount = sum(_number(data, "bytes") for data in deletions)
+    days = next((given for data in deletions if isinstance(given := data.get("kept_days"), int | float)), None)
+    freed = f", freed in {count(days, 'day')} or by `suma purge`" if days is not None else ""
     told = f"{size(amount)} kept in history{freed}."
     return [told] if amount and not _partly(seen) else []
 

@@ -98,18 +98,17 @@ def pack_nodes(context: ToolContext, args: Args) -> ToolOutput:
     applied = context.put([*made, create, *deletes])
     files = sum(member.node.kind == "file" for member in members)
     folders = [member.node.path for member in members if member.node.kind == "directory" and member.node.path in paths]
+    if remove:
+        gone: dict[str, Any] = {"deleted": paths, "kept_days": context.history_days}
+    else:
+        gone = {"deleted": [], **left_alone(context.stage, {"folders": folders}, recursive=True)}
     return ToolOutput(
         {
             "archive": archive,
             "files": files,
             "bytes": size,
             "packed_bytes": packed.size,
-            "deleted": paths if remove else [],
-            **(
-                {"kept_days": context.limits.history_days}
-                if remove
-                else left_alone(context.stage, {"folders": folders}, recursive=True)
-            ),
+            **gone,
         },
         f"Packed {many(files, 'file')}, {human(size)}, into {archive} ({human(packed.size)}).",
         reads=tuple(dict.fromkeys((*paths, *(member.node.path for member in members))))[:READS_MOST],

@@ -193,7 +193,7 @@ def delete_node(context: ToolContext, args: Args) -> ToolOutput:
     freed = sum(node.size for node in sizes)
     applied = context.put(deletes)
     return ToolOutput(
-        {"deleted": paths, "files": len(paths), "bytes": freed, "kept_days": context.limits.history_days},
+        {"deleted": paths, "files": len(paths), "bytes": freed, "kept_days": context.history_days},
         f"Removed {many(len(paths), 'file')}; {human(freed)} kept in history.",
         applied=applied,
         warnings=tuple(context.missing),

@@ -55,8 +55,6 @@ class Limits:
     """Files and folders that are copied, at every depth."""
     staged_bytes: int = 4 << 30
     """Contents that one stage holds beside its log."""
-    history_days: float = 30.0
-    """How long deleted bytes are kept."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +108,8 @@ class ToolContext:
     """Drafts of attached files that the call takes, by name."""
     listed: frozenset[str] = frozenset()
     """Names of the args that a listing filled: their paths were chosen in bulk, not named."""
+    history_days: float = 30.0
+    """How long deleted bytes are kept."""
     missing: list[str] = field(default_factory=list)
     """Warnings about named paths that no longer exist."""
     weight: list[int] = field(default_factory=list)

@@ -144,6 +144,11 @@ async def test_deleted_bytes_are_kept_not_freed(model: OfflineModel) -> None:
     assert answer == f"Deleted 3 items: a, b, c. 3 changes made.{KEPT}"
 
 
+async def test_less_than_a_day_is_not_told_as_none(model: OfflineModel) -> None:
+    answer = await told(model, saw("manage-files.delete", {**REMOVED, "kept_days": 0.5}))
+    assert "freed in 0.5 days" in answer
+
+
 @pytest.mark.parametrize(
     ("left_alone", "sentence"),
     [
