@@ -121,12 +121,12 @@ class Vendor:
         self.turns.extend(turns)
         return self
 
-    async def gone(self, seconds: float = 10) -> None:
+    async def gone(self, seconds: float = 60) -> None:
         """Until someone has left."""
         async with asyncio.timeout(seconds):
             await self.went.wait()
 
-    async def heard(self, requests: int, seconds: float = 20) -> None:
+    async def heard(self, requests: int, seconds: float = 60) -> None:
         """Until so many requests have come."""
         async with asyncio.timeout(seconds):
             while len(self.asked) < requests:

@@ -132,7 +132,7 @@ async def test_every_port_refuses_a_foreign_host_and_origin(own: Installation) -
     own.extra = {"SUMA_MEMORY_PORT": (port := str(free_port()))}
     await own.start()
     for url in (own.url, f"http://127.0.0.1:{port}"):
-        async with httpx.AsyncClient(base_url=url) as http:
+        async with httpx.AsyncClient(base_url=url, timeout=60) as http:
             for path in ("/metrics", "/readyz", "/healthz", "/recall"):
                 assert (await http.get(path, headers={"Host": "evil.example"})).status_code == 421
                 for origin in ("https://evil.example", "http://[bad"):

@@ -28,7 +28,7 @@ class Secure:
     def client(self, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> httpx.AsyncClient:
         trusting = ssl.create_default_context(cafile=str(self.authority))
         trusting.maximum_version = newest
-        return httpx.AsyncClient(base_url=self.url, verify=trusting, trust_env=False)
+        return httpx.AsyncClient(base_url=self.url, verify=trusting, timeout=60, trust_env=False)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -63,7 +63,7 @@ async def test_tls_1_2_and_plain_http_are_refused(secure: Secure) -> None:
     async with secure.client(ssl.TLSVersion.TLSv1_2) as old:
         with pytest.raises(httpx.ConnectError):
             await old.get("/healthz")
-    async with httpx.AsyncClient() as plain:
+    async with httpx.AsyncClient(timeout=60) as plain:
         with pytest.raises(httpx.TransportError):
             await plain.get(secure.url.replace("https", "http"))
 

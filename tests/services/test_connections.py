@@ -21,7 +21,7 @@ from services.connections import Bounds, Connections
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Connect = Callable[[], Awaitable[Stream]]
 QUICK = Bounds(head_seconds=0.2, body_seconds=0.2, send_seconds=0.2)
-PATIENCE = 10.0
+PATIENCE = 60.0
 MOST = 20_000_000
 """Bytes: more than the sockets between us hold."""
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"

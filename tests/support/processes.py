@@ -45,7 +45,7 @@ class Child:
         """Kill it at once (SIGKILL)."""
         self._signal(signal.SIGKILL)
 
-    async def ended(self, seconds: float = 20) -> int:
+    async def ended(self, seconds: float = 60) -> int:
         """Return its exit code once it has ended; -9 for killed."""
         await asyncio.to_thread(self._process.join, seconds)
         code = self._process.exitcode

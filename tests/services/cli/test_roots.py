@@ -45,7 +45,7 @@ def test_concurrent_permissions_are_all_recorded(here: Address, tmp_path: Path) 
     ready = Barrier(len(wanted))
 
     def terminal(one: Path) -> None:
-        ready.wait(timeout=10)
+        ready.wait(timeout=60)
         roots.allow(here, one, "local")
 
     with ThreadPoolExecutor(len(wanted)) as terminals:

@@ -34,7 +34,7 @@ from services.gateway.store import Numbered
 from tests import infrastructure
 
 BASE = "http://localhost:8010"
-PATIENCE = 10.0
+PATIENCE = 60.0
 Json = Any
 
 

@@ -19,7 +19,7 @@ PART = 64 * 1024
 PLACE = "/v1/uploads"
 TUS = {"Tus-Resumable": "1.0.0"}
 BYTES = {**TUS, "Content-Type": "application/offset+octet-stream"}
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class WatchedObjects(FilesystemObjects):

@@ -79,7 +79,7 @@ async def test_an_idle_workspace_is_given_back(home: Dsns, tmp_path: Path) -> No
         weakref.finalize(workspace.scan, asyncio.get_running_loop().call_soon_threadsafe, gone.set)
         workspaces.keep(TENANT, "s", workspace)
         del workspace
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not gone.is_set():
                 gc.collect()
                 await asyncio.wait([asyncio.ensure_future(gone.wait())], timeout=0.1)

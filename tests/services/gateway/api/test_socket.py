@@ -57,7 +57,7 @@ class Web:
 async def opening(home: RunningGateway) -> AsyncIterator[Web]:
     async with (
         served(home) as url,
-        httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=10) as http,
+        httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=60) as http,
     ):
         yield Web(home, url, http)
 
@@ -78,7 +78,7 @@ async def messages(stream: ClientConnection, *, until: str | None = None) -> lis
     """Receive until a message of type `until`, or until the server closes."""
     found: list[Any] = []
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not found or found[-1]["type"] != until:
                 found.append(orjson.loads(await stream.recv()))
     except ConnectionClosed:
@@ -222,7 +222,7 @@ async def test_revoked_key_closes_its_open_streams(gateway_where: Dsns, owner: s
         session, _ = await web.turn()
         key = await web.home.key("chat", principal="owner")
         server_sent = Sse()
-        theirs = httpx.AsyncClient(base_url=web.url, headers={"Authorization": f"Bearer {key}"})
+        theirs = httpx.AsyncClient(base_url=web.url, headers={"Authorization": f"Bearer {key}"}, timeout=60)
         async with (
             theirs,
             opened(theirs, session) as other,

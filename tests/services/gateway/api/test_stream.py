@@ -32,7 +32,7 @@ async def web(home: RunningGateway) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def _client(home: RunningGateway, url: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=10, verify=False)
+    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=60, verify=False)
 
 
 @asynccontextmanager
