@@ -1,7 +1,7 @@
 """The steps of a plan, run as a saga. Policy decides each attempt anew, on its resolved args.
 
 Steps that change something run alone, in the order of the plan: they wait for everything before them, and what comes
-after waits for them. Steps that only read run side by side.
+after waits for them. Steps that only read run side by side, but none starts while a person is asked about a step.
 """
 
 from __future__ import annotations
@@ -57,12 +57,13 @@ async def _start(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None:
 
 
 def _in_turn(uow: UnitOfWork, run: StepRun) -> bool:
-    """Return whether the step may run now: a step that changes something runs alone, in the order of the plan."""
-    earlier = [
-        other
-        for other in uow.conversation.current()
-        if other.step.ordinal < run.step.ordinal and other.state not in STEP_ENDED
-    ]
+    """Return whether the step may run now: a step that changes something runs alone, in the order of the plan, and none
+    while a person is asked about another, so that a turn has one open question and an answer concerns what was shown.
+    """
+    steps = uow.conversation.current()
+    if any(other.state is StepState.AWAITING_APPROVAL for other in steps):
+        return False
+    earlier = [other for other in steps if other.step.ordinal < run.step.ordinal and other.state not in STEP_ENDED]
     return not any(other.step.mutates for other in earlier) and not (run.step.mutates and earlier)
 
 

@@ -214,6 +214,18 @@ async def test_each_mode_asks_for_what_it_says(home: Dsns, tmp_path: Path, hitl:
         assert [e.kind for e in await at.logged("s") if isinstance(e, ApprovalRequested)] == kinds
 
 
+@pytest.mark.requirement("A22a")
+async def test_turn_asks_about_one_step_at_a_time(home: Dsns, tmp_path: Path) -> None:
+    look = ("manage-files.list", {"path": "."}), ("manage-files.list", {"path": ".", "include": ["*.txt"]})
+    async with run_platform(home, tmp_path, model=scripted_model(plan(*look))) as at:
+        turn = await at.say("look", session="s", root=at.folder("a.txt"), hitl=Hitl.ALL)
+        first = await at.asked(session="s")
+        assert len([e for e in await at.logged("s") if isinstance(e, ApprovalRequested)]) == 1
+        await at.decide(first, session="s")
+        assert (await at.finish(turn, session="s")).state == "completed"
+        assert await calls(at) == ["manage-files.list"] * 2
+
+
 @pytest.mark.requirement("S4-49")
 async def test_an_excluded_group_is_left_alone(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(CLEAN)) as at:
