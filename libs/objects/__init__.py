@@ -1,6 +1,6 @@
 """Blobs: bytes named by their SHA-256, each tenant's apart (DESIGN §2, §14)."""
 
-from libs.objects.content import UPLOADS, area
+from libs.objects.content import STAGES, UPLOADS, area
 from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects
 
-__all__ = ["UPLOADS", "Blob", "BlobCorrupt", "BlobMissing", "BlobTooLarge", "Objects", "area"]
+__all__ = ["STAGES", "UPLOADS", "Blob", "BlobCorrupt", "BlobMissing", "BlobTooLarge", "Objects", "area"]

@@ -13,7 +13,11 @@ CHUNK = 1024 * 1024
 UPLOADS = "uploads"
 """The area of uploaded files: only the gateway's rows refer to its blobs, so it knows which are no longer used."""
 
+STAGES = "stages"
+"""The areas of staged contents, one for each turn: they are cleared once its stage has ended."""
+
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_AREA = re.compile(rf"{UPLOADS}|{STAGES}/[A-Za-z0-9][A-Za-z0-9._-]{{0,63}}")
 _UNQUOTABLE = re.compile(r"[^ !#-\[\]-~]")
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -30,9 +34,26 @@ def place(tenant: str, sha256: str) -> str:
     """
     if not _SHA256.fullmatch(sha256):
         sha256 = "none"  # a place that nothing is ever put in
-    tenant, _, name = tenant.rpartition("\0") if tenant.endswith(f"\0{UPLOADS}") else (tenant, "", "")
-    home = tenant if _PLAIN.fullmatch(tenant) else "~" + hashlib.sha256(tenant.encode()).hexdigest()
-    return f"{home}/{name}/{sha256[:2]}/{sha256}" if name else f"{home}/{sha256[:2]}/{sha256}"
+    return f"{_home(tenant)}/{sha256[:2]}/{sha256}"
+
+
+def place_of_area(area: str) -> str:
+    """Return what the keys of an area's blobs begin with, such as `acme/uploads/`.
+
+    Raises:
+        ValueError: it is a tenant.
+    """
+    if "\0" not in area:
+        raise ValueError(f"{area!r} is a tenant, and no area of one")
+    return f"{_home(area)}/"
+
+
+def _home(tenant: str) -> str:
+    owner, _, name = tenant.rpartition("\0")
+    if not owner or not _AREA.fullmatch(name):
+        owner, name = tenant, ""
+    home = owner if _PLAIN.fullmatch(owner) else "~" + hashlib.sha256(owner.encode()).hexdigest()
+    return f"{home}/{name}" if name else home
 
 
 def disposition(filename: str) -> str:

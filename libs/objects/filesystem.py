@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import shutil
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from secrets import token_hex
 from typing import BinaryIO, ParamSpec, TypeVar
 
 from libs.errors import Unavailable
-from libs.objects.content import CHUNK, gathered, place
+from libs.objects.content import CHUNK, gathered, place, place_of_area
 from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge
 
 STALE = 24 * 3600.0
@@ -71,6 +72,9 @@ class FilesystemObjects:
 
     async def delete(self, tenant: str, sha256: str) -> None:
         await _in_thread(self._path(tenant, sha256).unlink, missing_ok=True)
+
+    async def clear(self, area: str) -> None:
+        await _in_thread(_remove, self._root / place_of_area(area))
 
     async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
         """None: only this process can read the directory."""
@@ -189,6 +193,11 @@ def _read(file: BinaryIO, size: int, seen: Callable[[bytes], None]) -> bytes:
     chunk = file.read(size)
     seen(chunk)
     return chunk
+
+
+def _remove(folder: Path) -> None:
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
 
 
 def _sweep(folder: Path, *, before: float) -> None:

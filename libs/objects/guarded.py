@@ -46,6 +46,9 @@ class GuardedObjects:
     async def delete(self, tenant: str, sha256: str) -> None:
         await self._guard.repeat(lambda: self.behind.delete(tenant, sha256), seconds=SECONDS)
 
+    async def clear(self, area: str) -> None:
+        await self._guard.repeat(lambda: self.behind.clear(area), seconds=LONG_SECONDS)
+
     async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
         asked = partial(self.behind.link, tenant, sha256, filename=filename, media_type=media_type)
         return await self._guard.repeat(asked, seconds=SECONDS)

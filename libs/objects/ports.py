@@ -76,6 +76,14 @@ class Objects(Protocol):
         """Delete the blob if it exists. A concurrent reader may finish or get `BlobMissing`."""
         ...
 
+    async def clear(self, area: str) -> None:
+        """Delete every blob of an area (`libs.objects.area`). What is put there meanwhile may be deleted, too.
+
+        Raises:
+            ValueError: it is a tenant, and no area of one.
+        """
+        ...
+
     async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
         """Return a URL that lets its holder read this one blob for a short time without credentials; None where clients
         cannot reach the store. It is a secret: keep it out of logs, events and records.

@@ -31,7 +31,7 @@ from botocore.exceptions import (
 )
 
 from libs.errors import Rejected, Unavailable
-from libs.objects.content import CHUNK, disposition, gathered, place
+from libs.objects.content import CHUNK, disposition, gathered, place, place_of_area
 from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge
 from libs.telemetry.logs import logger
 
@@ -140,6 +140,9 @@ class S3Objects:
     async def delete(self, tenant: str, sha256: str) -> None:
         await self._run(self._s3.delete_object, Bucket=self._bucket, Key=place(tenant, sha256))
 
+    async def clear(self, area: str) -> None:
+        await self._run(self._clear, place_of_area(area))
+
     async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
         key = place(tenant, sha256)
         await self._run(self._s3.head_object, Bucket=self._bucket, Key=key)
@@ -184,6 +187,11 @@ class S3Objects:
         if hashlib.sha256(content).hexdigest() != sha256:
             raise BlobCorrupt(f"the blob {sha256} holds other content")
         return content
+
+    def _clear(self, prefix: str) -> None:
+        for page in self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix):
+            for found in page.get("Contents", ()):
+                self._s3.delete_object(Bucket=self._bucket, Key=found["Key"])
 
     async def _holds(self, tenant: str, blob: Blob) -> bool:
         """Return whether intact content is there: it is never overwritten, damaged content always is."""

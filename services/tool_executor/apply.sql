@@ -150,12 +150,14 @@ begin
     if changes ? 'stage.move' then
         with c as (
             select * from jsonb_to_recordset(changes -> 'stage.move')
-                as c(i int, tenant_id text, session_id text, revision bigint, length int, root text, turn_id text)
+                as c(i int, tenant_id text, session_id text, revision bigint, length int, root text, turn_id text, contents boolean)
         ), put as (
-            insert into executor.stages as s (tenant_id, session_id, revision, length, root, turn_id)
-            select c.tenant_id, c.session_id, c.revision, c.length, c.root, c.turn_id from c order by c.tenant_id, c.session_id
+            insert into executor.stages as s (tenant_id, session_id, revision, length, root, turn_id, contents)
+            select c.tenant_id, c.session_id, c.revision, c.length, c.root, c.turn_id, coalesce(c.contents, false)
+            from c order by c.tenant_id, c.session_id
             on conflict (tenant_id, session_id) do update
-                set revision = excluded.revision, length = excluded.length, root = excluded.root, turn_id = excluded.turn_id
+                set revision = excluded.revision, length = excluded.length, root = excluded.root, turn_id = excluded.turn_id,
+                    contents = excluded.contents
                 where s.revision = excluded.revision - 1
             returning s.tenant_id, s.session_id
         )

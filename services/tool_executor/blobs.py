@@ -1,7 +1,8 @@
 """Large contents of a stage: durable in the object store before the log names them, and fetched from it when needed.
 
 A stage's operations name large contents by their SHA-256. The bytes are in the stage's blob cache, for threads to read,
-and in the tenant's object store, for the executor that opens the stage next.
+and in the object store, for the executor that opens the stage next. There each turn has its own area, which is cleared
+once its stage has been committed, dropped, or replaced by another turn's.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import BinaryIO
 
-from libs.objects import Objects
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.errors import SumaError
+from libs.leases.ports import Lease, NewLease
+from libs.objects import STAGES, Objects, area
 from libs.workspace.blob_cache import CHUNK, BlobCache
 from libs.workspace.errors import BadContent
 from libs.workspace.operations import Blob
@@ -19,6 +24,10 @@ from libs.workspace.stage import Stage
 
 AT_ONCE = 8
 """Contents of one stage that are stored at a time."""
+
+CONTENTS = "contents"
+"""The kind of lease that clears a turn's staged contents."""
+RETRY_SECONDS = 600.0
 
 
 class StageBlobs:
@@ -28,34 +37,64 @@ class StageBlobs:
     def new_cache(self) -> BlobCache:
         return BlobCache(self._home)
 
-    async def save(self, tenant: str, cache: BlobCache) -> None:
-        """Store the unsaved contents. Raises `Unavailable`, `BlobTooLarge`: contents that were not stored may not be
-        staged.
+    async def save(self, tenant: str, turn: str, cache: BlobCache) -> bool:
+        """Store the unsaved contents; return whether there were any.
+
+        Raises:
+            Unavailable, BlobTooLarge: contents that were not stored may not be staged.
         """
-        room = asyncio.Semaphore(AT_ONCE)
+        room, unsaved = asyncio.Semaphore(AT_ONCE), list(cache.unsaved.values())
 
         async def saved(blob: Blob) -> None:
             async with room:
-                await self._objects.put(tenant, await _content(cache.path(blob.sha256), blob.size))
+                await self._objects.put(_area(tenant, turn), await _content(cache.path(blob.sha256), blob.size))
             cache.unsaved.pop(blob.sha256, None)
 
-        done = await asyncio.gather(*map(saved, list(cache.unsaved.values())), return_exceptions=True)
+        done = await asyncio.gather(*map(saved, unsaved), return_exceptions=True)
         if failed := next((error for error in done if error is not None), None):
             raise failed
+        return bool(unsaved)
 
-    async def fill(self, tenant: str, stage: Stage) -> None:
+    async def fill(self, tenant: str, turn: str, stage: Stage) -> None:
         """Fetch what the stage needs and its cache lacks. Raises `BlobMissing`, `Unavailable`."""
         for blob in await asyncio.to_thread(_lacking, stage) if stage.contents else ():
-            await self._fetched(tenant, stage.blob_cache, blob)
+            await self._fetched(tenant, turn, stage.blob_cache, blob)
 
-    async def _fetched(self, tenant: str, cache: BlobCache, blob: Blob) -> None:
+    async def _fetched(self, tenant: str, turn: str, cache: BlobCache, blob: Blob) -> None:
         with cache.drafting() as draft:
-            async for piece in self._objects.open(tenant, blob.sha256):
+            async for piece in self._objects.open(_area(tenant, turn), blob.sha256):
                 await asyncio.to_thread(draft.write, piece)
             found = await asyncio.to_thread(cache.put, draft)
         cache.unsaved.pop(found.sha256, None)
         if found != blob:
             raise BadContent(f"the blob {blob.sha256} holds other bytes than its name says")
+
+
+class ContentsCleared:
+    """Deletes the staged contents of turns whose stages have ended."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    async def run(self, lease: Lease) -> None:
+        await self._objects.clear(_area(lease.tenant, lease.input["turn"]))
+
+    async def ended(self, lease: Lease, _: None) -> Changeset:
+        return Changeset(Cause.of_lease(lease))
+
+    async def failed(self, lease: Lease, error: SumaError) -> Changeset:
+        """Try later: what is not deleted now would stay for ever."""
+        id, what = ids.derived(lease.id, str(lease.token)), {"turn": lease.input["turn"]}
+        return Changeset(Cause.of_lease(lease)).start(NewLease(id, CONTENTS, what, delay=RETRY_SECONDS))
+
+
+def clearing(turn: str) -> NewLease:
+    """Return the lease that clears the contents staged in a turn."""
+    return NewLease(f"{turn}:contents", CONTENTS, {"turn": turn})
+
+
+def _area(tenant: str, turn: str) -> str:
+    return area(tenant, f"{STAGES}/{turn}")
 
 
 def _lacking(stage: Stage) -> list[Blob]:

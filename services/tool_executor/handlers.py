@@ -5,8 +5,10 @@ Each may run twice: a request that is known already runs nothing, and an outcome
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
@@ -25,13 +27,14 @@ from libs.objects import bodies
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
 from services.tool_executor import calls, event_sizes
+from services.tool_executor.blobs import clearing
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Outside, Passed
 from services.tool_executor.effects.calls import Effects
 from services.tool_executor.history import History
 from services.tool_executor.rows import CallDead, SnapshotAdded, StageHead, StageOperation, TurnCancelled
 from services.tool_executor.runner import CallOutput, CallRunner, FilesChanged
 from services.tool_executor.settings import Settings
-from services.tool_executor.tools.workspace_tools import COMMIT, WORKSPACE_TOOLS
+from services.tool_executor.tools.workspace_tools import COMMIT, DROP, WORKSPACE_TOOLS
 from services.tool_executor.workspaces import GROUP, Workspaces, queries
 
 TOOL = "tool"
@@ -202,33 +205,39 @@ class Handlers:
 
     async def _moved(self, changeset: Changeset, request: ToolRequested, output: CallOutput, session: str) -> Changeset:
         """Return the stage's new head and operations. Its revision guards it; the work was done on the one before."""
-        revision = await self._next_revision(changeset, session)
+        head = await self._stage_head(changeset, session)
+        revision = int(head["revision"]) + 1 if head else 1
         if output.workspace is not None and output.workspace.revision != revision:
             raise StageMoved()
-        head = StageHead(
+        stored = head["turn_id"] if head and head["contents"] else None
+        goes_on = stored == request.turn_id and request.tool not in (COMMIT, DROP)
+        if stored is not None and not goes_on:
+            changeset = changeset.start(clearing(stored))
+        moved = StageHead(
             session_id=session,
             revision=revision,
             length=output.length or 0,
             base=output.base,
             root=request.root,
             turn_id=request.turn_id,
+            contents=output.contents or goes_on,
         )
         operations = (
             StageOperation(session_id=session, version=version, step_id=request.step_id, operation=operation)
             for version, operation in enumerate(output.operations, output.base + 1)
         )
-        changeset = changeset.put(head, *operations)
+        changeset = changeset.put(moved, *operations)
         if output.snapshot is not None:
             snapshot, version = output.snapshot
             row = SnapshotAdded(session_id=session, snapshot_id=snapshot, version=version, step_id=request.step_id)
             changeset = changeset.put(row)
         return changeset
 
-    async def _next_revision(self, changeset: Changeset, session: str) -> int:
+    async def _stage_head(self, changeset: Changeset, session: str) -> Mapping[str, Any] | None:
         tenant = changeset.cause.tenant
         async with self._platform.database.read(GROUP, tenant) as connection:
-            head = await queries.stage_head(connection, tenant=tenant, session=session)
-        return int(head["revision"]) + 1 if head else 1
+            found: Mapping[str, Any] | None = await queries.stage_head(connection, tenant=tenant, session=session)
+        return found
 
 
 def _cancelled_before(cause: Cause, request: ToolRequested) -> Changeset:

@@ -7,7 +7,7 @@ from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
 
 -- name: stage_head(tenant, session)^
 -- Only where the stage stands, to see whether a kept copy still holds.
-select s.revision, s.length, s.turn_id from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
+select s.revision, s.length, s.turn_id, s.contents from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
 
 -- name: snapshot(tenant, session, snapshot)$
 -- The version that a snapshot stands for.

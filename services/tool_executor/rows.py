@@ -111,7 +111,9 @@ class EffectClosed(Row):
 
 @dataclass(frozen=True, slots=True)
 class StageHead(Row):
-    """The head of a stage: `revision` guards it, operations after `base` are dropped."""
+    """The head of a stage: `revision` guards it, operations after `base` are dropped, `contents` says whether the turn
+    has stored any beside the log.
+    """
 
     into: ClassVar = (SCHEMA, "stage.move")
 
@@ -121,6 +123,7 @@ class StageHead(Row):
     base: int
     root: str | None
     turn_id: str
+    contents: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ class CallOutput:
     """How many of the stored operations stay."""
     length: int | None = None
     """The stage's new length, where the stage changed."""
+    contents: bool = False
+    """Whether contents were stored beside the log."""
     snapshot: tuple[str, int] | None = None
     diff: Diff | None = None
     commit_id: str | None = None
@@ -222,7 +224,7 @@ class CallRunner:
         applied = done.applied
         if applied is None:
             raise ValueError("nothing was staged")
-        await self._workspaces.save(lease.tenant, workspace)
+        contents = await self._workspaces.save(lease.tenant, workspace)
         workspace.revision += 1
         return CallOutput(
             done.data,
@@ -235,6 +237,7 @@ class CallRunner:
             length=applied.version,
             snapshot=(ids.derived(request.call_id, "snapshot"), before),
             diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._history.days),
+            contents=contents,
         )
 
     async def _search(self, lease: Lease, session: str, workspace: Workspace, args: dict[str, Any]) -> CallOutput:

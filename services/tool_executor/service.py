@@ -11,6 +11,7 @@ from libs.runtime.service import Api, Kind, Service, Subscription
 from libs.skills import Categories
 from libs.tools import Tool
 from services.tool_executor import api
+from services.tool_executor.blobs import CONTENTS, ContentsCleared
 from services.tool_executor.content import Contents
 from services.tool_executor.effects.calls import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
@@ -39,7 +40,7 @@ def build(platform: Platform) -> Service:
     work = CallRunner(
         platform, workspaces, categories=categories, contents=contents, local=local, history=history, limits=limits
     )
-    remote = _remote(platform, settings)
+    remote, cleared = _remote(platform, settings), ContentsCleared(platform.objects)
     outside = partial(_outside, platform, remote)
     effects = Effects(platform, settings, outside)
     on = Handlers(platform, workspaces, work, effects, history, settings, outside)
@@ -56,6 +57,7 @@ def build(platform: Platform) -> Service:
         [
             Kind(TOOL, on.run, on.ended, on.failed, settings.calls_at_once, settings.calls_at_once_per_tenant),
             Kind(HISTORY, history.run, history.ended, history.failed, settings.calls_at_once),
+            Kind(CONTENTS, cleared.run, cleared.ended, cleared.failed, settings.calls_at_once),
             Kind(EFFECT, effects.run, effects.ended, effects.failed, room, each, tries),
             Kind(SETTLE, effects.settle, effects.settled, effects.unsettled, room, each, tries),
         ],

@@ -234,11 +234,13 @@ class Workspaces:
 
     async def fill(self, tenant: str, workspace: Workspace) -> None:
         """Fetch the contents that were staged beside the log, so that they can be read."""
-        await self._blobs.fill(tenant, workspace.stage)
+        await self._blobs.fill(tenant, workspace.turn or "", workspace.stage)
 
-    async def save(self, tenant: str, workspace: Workspace) -> None:
-        """Make the contents durable that were staged beside the log, before the log names them."""
-        await self._blobs.save(tenant, workspace.stage.blob_cache)
+    async def save(self, tenant: str, workspace: Workspace) -> bool:
+        """Make the contents durable that were staged beside the log, before the log names them; return whether there
+        were any.
+        """
+        return await self._blobs.save(tenant, workspace.turn or "", workspace.stage.blob_cache)
 
     def keep(self, tenant: str, session: str, workspace: Workspace) -> None:
         """Put it back: what is in memory is what Postgres has."""

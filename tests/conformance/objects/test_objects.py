@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from libs.errors import NotFound
-from libs.objects import UPLOADS, Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects, area
+from libs.objects import STAGES, UPLOADS, Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects, area
 from libs.objects.content import disposition
 from tests.conformance.objects.rigs import MAX_BYTES, Rig, name_of, put_without_end
 from tests.support.processes import Child
@@ -101,6 +101,26 @@ async def test_uploads_of_a_tenant_are_apart_from_its_other_blobs(objects: Objec
     await objects.put("acme", b"content")
     await objects.delete(area("acme", UPLOADS), blob.sha256)
     assert await objects.get("acme", blob.sha256) == b"content"
+
+
+@pytest.mark.requirement("A29")
+async def test_clearing_an_area_deletes_nothing_beside_it(objects: Objects) -> None:
+    turn, beside = area("acme", f"{STAGES}/t1"), ("acme", area("acme", f"{STAGES}/t10"), area("other", f"{STAGES}/t1"))
+    for where in (turn, *beside):
+        blobs = [await objects.put(where, content) for content in (b"content", LARGE)]
+        assert [blob.size for blob in blobs] == [7, len(LARGE)]
+    await objects.clear(turn)
+    await objects.clear(turn)
+    for content in (b"content", LARGE):
+        assert not await objects.exists(turn, name_of(content))
+        assert [await objects.get(where, name_of(content)) for where in beside] == [content] * 3
+
+
+async def test_a_whole_tenant_cannot_be_cleared(objects: Objects) -> None:
+    blob = await objects.put("acme", b"content")
+    with pytest.raises(ValueError, match="acme"):
+        await objects.clear("acme")
+    assert await objects.exists("acme", blob.sha256)
 
 
 @pytest.mark.parametrize("tenant", ["Acme GmbH", "ä/ö", "../../etc", "x" * 500, "~", "CON", " "])

@@ -65,6 +65,27 @@ async def test_stage_opened_by_another_executor_has_the_staged_contents(home: Ds
         assert list(at.platform.data_dir.glob("shelves/*/*")) == []
 
 
+def stored(at: RunningPlatform) -> list[int]:
+    """Return the sizes of the large contents in the object store."""
+    found = [path.stat().st_size for path in at.platform.data_dir.glob("objects/**/*") if path.is_file()]
+    return [size for size in found if size >= len(LARGE)]
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize("verdict", ["approve", "deny"])
+async def test_staged_contents_are_deleted_when_the_stage_ends(home: Dsns, tmp_path: Path, verdict: str) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, PACK))) as at:
+        folder = grown(at)
+        turn = await at.say("zip all", session="s", root=folder)
+        await at.decide(await at.asked(session="s"), session="s")
+        commit = await at.asked(session="s")
+        assert len(stored(at)) == 1
+        await at.decide(commit, verdict, session="s")
+        await at.ended(turn, session="s")
+        await at.quiet()
+        assert stored(at) == []
+
+
 @pytest.mark.requirement("S4-59")
 async def test_archive_beyond_the_bounds_fails_its_step_and_changes_nothing(home: Dsns, tmp_path: Path) -> None:
     bound = {"tool_executor": {"archive_bytes_most": 1000}}
