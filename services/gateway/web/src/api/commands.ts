@@ -1,7 +1,8 @@
 // Commands to a session: each is sent once, however often a person presses.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { tell, tellProblem } from "@/components/toast";
+import { tellProblem, tellReport } from "@/components/toast";
 import { api, data, newKey, type Schemas } from "./client";
+import { answerRefusal, reportChange } from "./outcomes";
 
 const once = () => ({ "Idempotency-Key": newKey() });
 
@@ -50,6 +51,12 @@ export interface Answer {
   args?: Record<string, unknown>;
 }
 
+/** Show why an answer did not count: the question stays open, and would look as if nothing had been pressed. */
+function tellRefusal({ outcome }: Schemas["Commanded"]): void {
+  const refusal = answerRefusal(outcome);
+  if (refusal !== null) tellProblem(refusal);
+}
+
 /** Answer an approval. Another person or tab may have been faster; then its answer counts, and is shown. */
 export function useAnswer(approval: string, digest: string) {
   const client = useQueryClient();
@@ -61,6 +68,7 @@ export function useAnswer(approval: string, digest: string) {
           body: { reason: "", exclude: [], ...answer, digest },
         }),
       ),
+    onSuccess: tellRefusal,
     onError: tellProblem,
     onSettled: () => client.invalidateQueries({ queryKey: ["approvals"] }),
   });
@@ -77,6 +85,7 @@ export function useFinding(effect: string, digest: string) {
           body: { ...finding, digest },
         }),
       ),
+    onSuccess: tellRefusal,
     onError: tellProblem,
     onSettled: () => client.invalidateQueries({ queryKey: ["approvals"] }),
   });
@@ -92,7 +101,7 @@ export function useRollback(session: string) {
           body: { exclude: [], ...target },
         }),
       ),
-    onSuccess: () => { tell("Rollback requested."); },
+    onSuccess: ({ outcome }) => { tellReport(reportChange("rolled_back", outcome)); },
     onError: tellProblem,
     onSettled: () => client.invalidateQueries(),
   });

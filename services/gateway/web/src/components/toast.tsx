@@ -1,6 +1,7 @@
 // Short messages about what was done or failed. Screen readers hear them.
 import { X } from "lucide-react";
 import { useSyncExternalStore } from "react";
+import type { Report } from "@/api/outcomes";
 import { asProblem } from "@/api/problem";
 import { cx } from "@/lib/cx";
 import { IconButton } from "./ui";
@@ -37,6 +38,10 @@ export function tell(text: string): void {
 
 export function tellProblem(error: unknown): void {
   show(asProblem(error).message, true);
+}
+
+export function tellReport({ text, failed }: Report): void {
+  show(text, failed);
 }
 
 function subscribe(listener: () => void): () => void {

@@ -6,6 +6,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { api, data, newKey, type Schemas } from "@/api/client";
 import { useRollback } from "@/api/commands";
 import type { DiffEntry } from "@/api/generated/events";
+import { reportChange } from "@/api/outcomes";
 import { diffQuery, graphQuery, logQuery, sessionApprovalsQuery, sessionQuery, snapshotsQuery } from "@/api/queries";
 import { SessionList } from "@/chat/session-list";
 import { DiffRow, DiffSummary } from "@/components/diff-list";
@@ -13,7 +14,7 @@ import { Dialog } from "@/components/dialog";
 import { FolderPath } from "@/components/path";
 import { Empty, Loaded, Loading } from "@/components/states";
 import { Ago } from "@/components/time";
-import { tell, tellProblem } from "@/components/toast";
+import { tellProblem, tellReport } from "@/components/toast";
 import { Badge, Button, Card, PageHead, TextField } from "@/components/ui";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
@@ -185,10 +186,7 @@ function Commit({ session, digest, excluded }: { session: string; digest: string
           body: { digest, exclude: [...excluded] },
         }),
       ),
-    onSuccess: ({ outcome }) => {
-      const conflicts = outcome?.type === "workspace.changed" && outcome.data.change === "conflicted";
-      tell(conflicts ? "Not changed: files were modified meanwhile." : "Committed. The history can undo it.");
-    },
+    onSuccess: ({ outcome }) => { tellReport(reportChange("committed", outcome)); },
     onError: tellProblem,
     onSettled: () => client.invalidateQueries(),
   });
