@@ -95,6 +95,11 @@ function Details({ ask }: { ask: Ask }) {
   );
 }
 
+/** Whether a value stands for a long argument that is stored apart. The server accepts none in an answer. */
+function isHandle(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "$blob" in value;
+}
+
 interface Item {
   id: string;
   text: string;
@@ -130,6 +135,7 @@ function AnswerForm({ ask }: { ask: Ask }) {
   };
   const { diff, args } = ask.data;
   const hasArgs = ask.kind === "step" && args !== undefined && Object.keys(args).length > 0;
+  const tooLong = hasArgs && Object.values(args).some(isHandle);
   if (refusing) return <RefuseForm busy={answer.isPending} onBack={() => { setRefusing(false); }} onRefuse={(reason) => { answer.mutate({ verdict: "deny", reason }); }} />;
   if (editing) return <ArgsForm args={args ?? {}} busy={answer.isPending} onBack={() => { setEditing(false); }} onSave={(edited) => { answer.mutate({ verdict: "override", args: edited }); }} />;
   return (
@@ -161,8 +167,9 @@ function AnswerForm({ ask }: { ask: Ask }) {
         <Button look="danger" disabled={answer.isPending} onClick={() => { setRefusing(true); }}>
           <X aria-hidden className="size-4" /> Refuse
         </Button>
-        {hasArgs && <Button disabled={answer.isPending} onClick={() => { setEditing(true); }}>Edit arguments</Button>}
+        {hasArgs && !tooLong && <Button disabled={answer.isPending} onClick={() => { setEditing(true); }}>Edit arguments</Button>}
       </div>
+      {tooLong && <p className="text-sm text-muted">An argument is too long to edit here.</p>}
     </>
   );
 }
