@@ -72,6 +72,15 @@ describe("a turn", () => {
     expect(closed.turns[0]).toMatchObject({ state: "running", approvals: [{ closed: { outcome: "denied" } }] });
   });
 
+  test("keeps its final state when a question follows its end", () => {
+    const asked = { approval_id: "e", kind: "effect", digest: "d", title: "Was the mail sent?", expires_in: 60 };
+    const ended = replay(accepted("send it"), event("turn.ended", { state: "failed" }), event("approval.requested", asked));
+    expect(ended.turns[0]).toMatchObject({ state: "failed", approvals: [{ closed: null }] });
+    expect(openTurn(ended.turns)).toBeNull();
+    const closed = reduce(ended, event("approval.closed", { approval_id: "e", outcome: "happened" }));
+    expect(closed.turns[0]).toMatchObject({ state: "failed", approvals: [{ closed: { outcome: "happened" } }] });
+  });
+
   test("shows the reply at the question that it answered", () => {
     const view = replay(
       event("clarification.requested", { question: "Which?" }),

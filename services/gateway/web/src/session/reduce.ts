@@ -101,7 +101,7 @@ const HANDLERS: Handlers = {
     approvals: [...now.approvals, { asked: data, askedAt: time, closed: null }],
   }),
   "approval.closed": (now, data) => ({
-    state: ENDED.has(now.state) || data.outcome === "stale" ? now.state : "running",
+    state: data.outcome === "stale" ? now.state : "running",
     approvals: now.approvals.map((each) =>
       each.asked.approval_id === data.approval_id && data.outcome !== "stale" ? { ...each, closed: data } : each,
     ),
@@ -123,7 +123,14 @@ function changed(now: TurnView, event: Event): TurnView {
     | ((turn: TurnView, data: unknown, event: Event) => Partial<TurnView>)
     | undefined;
   // A newer server may send events that this page does not know.
-  return handler ? { ...now, ...handler(now, event.data, event) } : now;
+  if (!handler) return now;
+  const after = { ...now, ...handler(now, event.data, event) };
+  return { ...after, state: nextState(now, after.state) };
+}
+
+/** Return a turn's next state. An ended turn keeps its own: a question about an effect may follow the end. */
+function nextState({ state }: TurnView, next: string): string {
+  return ENDED.has(state) ? state : next;
 }
 
 function moved(step: StepView, data: EventData["step.changed"], time: string): StepView {
@@ -142,7 +149,7 @@ function moved(step: StepView, data: EventData["step.changed"], time: string): S
 function replied(turns: TurnView[], reply: TurnView): TurnView[] {
   if (reply.answers === null) return turns;
   return turns.map((each) =>
-    each.id === reply.answers ? { ...each, state: "running", questions: answered(each.questions, reply.text) } : each,
+    each.id === reply.answers ? { ...each, state: nextState(each, "running"), questions: answered(each.questions, reply.text) } : each,
   );
 }
 
