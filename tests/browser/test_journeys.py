@@ -83,6 +83,8 @@ async def test_the_last_of_many_changes_can_be_excluded(person: Visitor, live: L
     await page.get_by_role("link", name="See and exclude all").click()
     await page.get_by_role("region", name="Proposed changes").press("End")
     await page.get_by_label("Include Documents/n249.txt").uncheck()
+    await page.get_by_role("tab", name="files").click()
+    await page.get_by_role("tab", name="changes").click()
     await page.get_by_role("button", name="Commit without 1 item").click()
     await expect(page.get_by_text("No changes are proposed")).to_be_visible()
     assert contents(folder).keys() == {"n249.txt", *(f"Documents/n{number:03}.txt" for number in range(249))}

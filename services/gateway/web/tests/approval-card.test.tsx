@@ -48,8 +48,44 @@ test("an answer that did not count says why", async () => {
   expect(await screen.findByText("Your answer did not count: nothing is called b.txt")).toBeTruthy();
 });
 
-test("arguments of which one is stored apart cannot be edited", () => {
+test("arguments stored apart cannot be edited", () => {
   shown(ask({ args: { path: "a.txt", content: { $blob: "abc", size: 20_000 } } }));
   expect(screen.queryByRole("button", { name: "Edit arguments" })).toBeNull();
   expect(screen.getByText(/too long to edit here/)).toBeTruthy();
+});
+
+const COMMIT = { kind: "commit", diff: { version: 1, count: 2, entries: [{ change: "deleted", path: "a.txt", kind: "file" }, { change: "deleted", path: "b.txt", kind: "file" }] } };
+
+test("edited arguments start without what was left out", async () => {
+  const asked = served(() => closed("overridden"));
+  shown(ask({ approval_id: "edited", args: { paths: ["a.txt", "b.txt"], to: "old" }, items: [{ id: "a.txt" }, { id: "b.txt" }] }));
+  await userEvent.click(screen.getByLabelText("b.txt"));
+  await press("Edit arguments");
+  await press("Approve with these");
+  expect(asked[0]?.body).toMatchObject({ verdict: "override", exclude: [], args: { paths: ["a.txt"], to: "old" } });
+});
+
+test("a returning view shows the draft of its answer", async () => {
+  const leave = shown(ask({ turn_id: "returning", ...COMMIT }, "commit"));
+  await userEvent.click(screen.getByLabelText("Include a.txt"));
+  await press("Refuse");
+  await userEvent.type(screen.getByLabelText(/Why not/), "not yet");
+  leave();
+  shown(ask({ turn_id: "returning", ...COMMIT }, "commit"));
+  expect(screen.getByRole("button", { name: "Approve without 1 item" })).toBeTruthy();
+  await press("Refuse");
+  expect(screen.getByLabelText<HTMLInputElement>(/Why not/).value).toBe("not yet");
+});
+
+test("a commit asked again excludes only what it still has", async () => {
+  const leave = shown(ask({ turn_id: "again", ...COMMIT }, "commit"));
+  await userEvent.click(screen.getByLabelText("Include a.txt"));
+  await userEvent.click(screen.getByLabelText("Include b.txt"));
+  leave();
+  const again = { ...COMMIT.diff, count: 1, entries: COMMIT.diff.entries.slice(1) };
+  const next = shown(ask({ turn_id: "again", approval_id: "a2", ...COMMIT, diff: again }, "commit"));
+  expect(screen.getByRole("button", { name: "Approve without 1 item" })).toBeTruthy();
+  next();
+  shown(ask({ turn_id: "another", approval_id: "a3", ...COMMIT }, "commit"));
+  expect(screen.getByRole("button", { name: "Approve" })).toBeTruthy();
 });

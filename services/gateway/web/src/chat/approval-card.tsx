@@ -1,6 +1,6 @@
 // A question to a person, wherever it is shown: what would happen, how it can be undone, why it is asked, and the answer.
 import { Check, ShieldQuestion, X } from "lucide-react";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useAnswer, useFinding } from "@/api/commands";
 import type { ApprovalRequested } from "@/api/generated/events";
 import { DiffList, DiffSummary, type Exclusion } from "@/components/diff-list";
@@ -8,6 +8,7 @@ import { Json } from "@/components/json";
 import { Ago } from "@/components/time";
 import { Badge, Button, Card, TextArea, TextField } from "@/components/ui";
 import { count } from "@/lib/format";
+import { useAnswerDraft, within, without } from "@/session/answer-drafts";
 import { ofOutcome } from "@/session/says";
 
 export interface Ask {
@@ -123,21 +124,19 @@ function wordsOf(part: Record<string, unknown>): string {
 
 function AnswerForm({ ask }: { ask: Ask }) {
   const answer = useAnswer(ask.approvalId, ask.digest);
-  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
+  const draft = useAnswerDraft(ask.data);
   const [refusing, setRefusing] = useState(false);
   const [editing, setEditing] = useState(false);
-  const exclusion = useMemo<Exclusion>(
-    () => ({ excluded, toggle: (path) => { setExcluded((now) => toggled(now, path)); } }),
-    [excluded],
-  );
+  const { diff, args } = ask.data;
+  const excluded = diff && ask.kind === "commit" ? within(draft.excluded, diff) : draft.excluded;
+  const exclusion: Exclusion = { excluded, toggle: draft.toggle };
   const approve = () => {
     answer.mutate(excluded.size > 0 ? { verdict: "override", exclude: [...excluded] } : { verdict: "approve" });
   };
-  const { diff, args } = ask.data;
   const hasArgs = ask.kind === "step" && args !== undefined && Object.keys(args).length > 0;
   const tooLong = hasArgs && Object.values(args).some(isHandle);
-  if (refusing) return <RefuseForm busy={answer.isPending} onBack={() => { setRefusing(false); }} onRefuse={(reason) => { answer.mutate({ verdict: "deny", reason }); }} />;
-  if (editing) return <ArgsForm args={args ?? {}} busy={answer.isPending} onBack={() => { setEditing(false); }} onSave={(edited) => { answer.mutate({ verdict: "override", args: edited }); }} />;
+  if (refusing) return <RefuseForm reason={draft.reason} busy={answer.isPending} onChange={draft.write} onBack={() => { setRefusing(false); }} onRefuse={() => { answer.mutate({ verdict: "deny", reason: draft.reason }); }} />;
+  if (editing) return <ArgsForm args={without(args ?? {}, excluded)} busy={answer.isPending} onBack={() => { setEditing(false); }} onSave={(edited) => { answer.mutate({ verdict: "override", args: edited }); }} />;
   return (
     <>
       {diff && ask.kind === "commit" ? (
@@ -199,11 +198,18 @@ function Items({ items, exclusion }: { items: Item[]; exclusion: Exclusion }) {
   );
 }
 
-function RefuseForm({ busy, onBack, onRefuse }: { busy: boolean; onBack: () => void; onRefuse: (reason: string) => void }) {
-  const [reason, setReason] = useState("");
+interface RefuseFormProps {
+  reason: string;
+  busy: boolean;
+  onChange: (reason: string) => void;
+  onBack: () => void;
+  onRefuse: () => void;
+}
+
+function RefuseForm({ reason, busy, onChange, onBack, onRefuse }: RefuseFormProps) {
   return (
-    <form className="flex flex-col gap-3" onSubmit={(event) => { event.preventDefault(); onRefuse(reason); }}>
-      <TextField label="Why not? (optional)" value={reason} maxLength={2000} onChange={(event) => { setReason(event.target.value); }} hint="The reason is recorded, and helps to plan again." />
+    <form className="flex flex-col gap-3" onSubmit={(event) => { event.preventDefault(); onRefuse(); }}>
+      <TextField label="Why not? (optional)" value={reason} maxLength={2000} onChange={(event) => { onChange(event.target.value); }} hint="The reason is recorded, and helps to plan again." />
       <div className="flex gap-2">
         <Button look="danger" type="submit" busy={busy}>Refuse</Button>
         <Button onClick={onBack}>Back</Button>
@@ -237,20 +243,14 @@ function ArgsForm({ args, busy, onBack, onSave }: { args: object; busy: boolean;
 
 function FindingForm({ ask }: { ask: Ask }) {
   const finding = useFinding(ask.approvalId, ask.digest);
-  const [reason, setReason] = useState("");
+  const { reason, write } = useAnswerDraft(ask.data);
   return (
     <div className="flex flex-col gap-3">
-      <TextField label="How do you know? (optional)" value={reason} maxLength={2000} onChange={(event) => { setReason(event.target.value); }} />
+      <TextField label="How do you know? (optional)" value={reason} maxLength={2000} onChange={(event) => { write(event.target.value); }} />
       <div className="flex flex-wrap gap-2">
         <Button look="primary" busy={finding.isPending} onClick={() => { finding.mutate({ verdict: "happened", reason }); }}>It happened</Button>
         <Button disabled={finding.isPending} onClick={() => { finding.mutate({ verdict: "did_not_happen", reason }); }}>It did not happen</Button>
       </div>
     </div>
   );
-}
-
-function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
-  const next = new Set(set);
-  if (!next.delete(value)) next.add(value);
-  return next;
 }

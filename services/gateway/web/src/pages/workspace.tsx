@@ -19,6 +19,7 @@ import { Badge, Button, Card, PageHead, TextField } from "@/components/ui";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
 import { bytes, count } from "@/lib/format";
+import { useAnswerDraft, within } from "@/session/answer-drafts";
 import { stageMoves } from "@/session/reduce";
 import { useLive } from "@/session/use-live";
 import { rowsOf, treeOf, type Row, type TreeNode } from "@/workspace/tree";
@@ -110,21 +111,10 @@ function Panel({ name, children }: { name: string; children: React.ReactNode }) 
 
 function Changes({ session }: { session: string }) {
   const diff = useQuery({ ...diffQuery(session), refetchInterval: 5000 });
-  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
   const asked = useQuery(sessionApprovalsQuery(session)).data?.approvals.find(({ kind }) => kind === "commit");
-  const exclusion = useMemo(
-    () => ({
-      excluded,
-      toggle: (path: string) => {
-        setExcluded((now) => {
-          const next = new Set(now);
-          if (!next.delete(path)) next.add(path);
-          return next;
-        });
-      },
-    }),
-    [excluded],
-  );
+  const draft = useAnswerDraft(asked?.data);
+  const excluded = diff.data ? within(draft.excluded, diff.data) : draft.excluded;
+  const exclusion = asked && { excluded, toggle: draft.toggle };
   return (
     <Loaded query={diff} empty={(found) => found.count === 0 && <Empty icon={FolderTree} title="No changes are proposed">What a task would change appears here before it happens.</Empty>}>
       {(found) => (
@@ -135,7 +125,7 @@ function Changes({ session }: { session: string }) {
             {asked ? <Commit session={session} digest={asked.digest} excluded={excluded} /> : <span className="text-sm text-muted">The task is still at work; it asks when it is ready.</span>}
           </div>
           <VirtualList items={found.entries ?? []} keyOf={({ path }) => path} height={33} label="Proposed changes" className="min-h-0 overflow-y-auto rounded-xl border border-line bg-surface px-3 py-1">
-            {(entry, at) => <Entry session={session} entry={entry} first={at === 0} version={found.version} exclusion={asked ? exclusion : undefined} />}
+            {(entry, at) => <Entry session={session} entry={entry} first={at === 0} version={found.version} exclusion={exclusion} />}
           </VirtualList>
         </div>
       )}

@@ -7,6 +7,7 @@ import { asProblem, type Problem, problemOf } from "@/api/problem";
 import { meQuery, readMe } from "@/api/queries";
 import { Failed, useShownError } from "@/components/states";
 import { Button, Card, Spinner, TextField } from "@/components/ui";
+import { forgetAnswerDrafts } from "@/session/answer-drafts";
 import { forgetSessions } from "@/session/use-live";
 
 /** Take a one-time code out of the address, so that it stays in no history. */
@@ -61,6 +62,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
   if (out || (me.isError && unknown)) {
     const done = () => {
       forgetSessions();
+      forgetAnswerDrafts();
       client.clear();
       setOut(false);
       void me.refetch();
