@@ -31,7 +31,7 @@ export function SessionList({ current, onChoose, to = "/chat/{-$session}" }: Ses
   const sessions = query.data.pages.flatMap((page) => page.sessions);
   if (sessions.length === 0) return <Empty icon={MessagesSquare} title="No sessions yet">Each task that you start appears here.</Empty>;
   return (
-    <VirtualList items={sessions} keyOf={(session) => session.session_id} height={52} label="Sessions" onEnd={more}>
+    <VirtualList items={sessions} keyOf={(session) => session.session_id} height={52} label="Sessions" more={more}>
       {(session) => <Row session={session} current={session.session_id === current} onChoose={onChoose} to={to} />}
     </VirtualList>
   );

@@ -1,5 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
+import type { More } from "@/lib/use-more";
+import { Button } from "./ui";
 
 interface VirtualListProps<T> {
   items: readonly T[];
@@ -8,13 +10,13 @@ interface VirtualListProps<T> {
   height: number;
   label: string;
   className?: string;
-  /** Called when the end comes into view. */
-  onEnd?: () => void;
+  /** The next page, which is read when the end comes into view. */
+  more?: More;
   children: (item: T, index: number) => ReactNode;
 }
 
 /** A list that draws only the rows in view, so that ten thousand scroll as smoothly as ten. */
-export function VirtualList<T>({ items, keyOf, height, label, className, onEnd, children }: VirtualListProps<T>) {
+export function VirtualList<T>({ items, keyOf, height, label, className, more, children }: VirtualListProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: items.length,
@@ -28,9 +30,10 @@ export function VirtualList<T>({ items, keyOf, height, label, className, onEnd, 
   });
   const shown = rows.getVirtualItems();
   const last = shown.at(-1)?.index ?? -1;
+  const read = more?.read;
   useEffect(() => {
-    if (last >= items.length - 1) onEnd?.();
-  }, [last, items.length, onEnd]);
+    if (last >= items.length - 1) read?.();
+  }, [last, items.length, read]);
   return (
     // A region that scrolls must be reachable by keyboard.
     <div ref={box} className={className ?? "h-full overflow-y-auto"} tabIndex={0} role="region" aria-label={label}>
@@ -55,6 +58,11 @@ export function VirtualList<T>({ items, keyOf, height, label, className, onEnd, 
           );
         })}
       </div>
+      {more?.failed && (
+        <p role="alert" className="flex flex-wrap items-center gap-3 px-2 py-3 text-sm text-muted">
+          The next rows could not be read. <Button size="small" busy={more.busy} onClick={more.retry}>Try again</Button>
+        </p>
+      )}
     </div>
   );
 }

@@ -31,7 +31,7 @@ export default function Approvals() {
           }
         >
           {({ pages }) => (
-            <VirtualList items={pages.flatMap(({ approvals }) => approvals)} keyOf={(each) => each.approval_id} height={HEIGHT} label="Open approvals" onEnd={more}>
+            <VirtualList items={pages.flatMap(({ approvals }) => approvals)} keyOf={(each) => each.approval_id} height={HEIGHT} label="Open approvals" more={more}>
               {(approval) => (
                 <div className="max-w-3xl pb-4">
                   <ApprovalCard level="h2" ask={askOf(approval)} where={<Where approval={approval} />} />

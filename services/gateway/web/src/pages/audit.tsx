@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, Download, RefreshCw, ScrollText, ShieldCheck, ShieldX } from "lucide-react";
-import { useCallback, useState } from "react";
+import { useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { problemOf } from "@/api/problem";
 import { Json } from "@/components/json";
@@ -13,6 +13,7 @@ import { VirtualList } from "@/components/virtual-list";
 import { linesOf, type Verdict, verifyExport } from "@/lib/audit-chain";
 import { count } from "@/lib/format";
 import { useLater } from "@/lib/use-later";
+import { useMore } from "@/lib/use-more";
 
 type AuditRecord = Schemas["AuditRecord"];
 
@@ -34,10 +35,7 @@ export default function Audit() {
     getNextPageParam: (page) => page.next ?? undefined,
     staleTime: Infinity,
   });
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const error = useShownError(query);
   const records = query.data?.pages.flatMap((page) => page.records) ?? [];
   return (
@@ -67,7 +65,7 @@ export default function Audit() {
         ) : records.length === 0 ? (
           <Empty icon={ScrollText} title="No record matches">Names are compared whole, such as workspace.commit.</Empty>
         ) : (
-          <VirtualList items={records} keyOf={(record) => record.position.toString()} height={44} label="Audit records" onEnd={more}>
+          <VirtualList items={records} keyOf={(record) => record.position.toString()} height={44} label="Audit records" more={more}>
             {(record) => <Row record={record} />}
           </VirtualList>
         )}

@@ -56,7 +56,7 @@ export default function Sessions() {
             {words || open ? "Try fewer words, or the filter “All”." : "Each task that you start makes one."}
           </Empty>
         ) : (
-          <VirtualList items={sessions} keyOf={(session) => session.session_id} height={60} label="Sessions" onEnd={more}>
+          <VirtualList items={sessions} keyOf={(session) => session.session_id} height={60} label="Sessions" more={more}>
             {(session) => <Row session={session} onShare={setSharing} />}
           </VirtualList>
         )}
