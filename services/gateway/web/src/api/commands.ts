@@ -1,6 +1,8 @@
 // Commands to a session: each is sent once, however often a person presses.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { tellProblem, tellReport } from "@/components/toast";
+import { Attempts } from "./attempts";
 import { api, data, newKey, type Schemas } from "./client";
 import { answerRefusal, reportChange } from "./outcomes";
 
@@ -18,14 +20,12 @@ export interface NewTask {
 
 export function useSend() {
   const client = useQueryClient();
+  const [attempts] = useState(() => new Attempts());
   return useMutation({
-    mutationFn: ({ text, session, root, hitl, skill, attachments = [] }: NewTask) =>
-      data(
-        api.POST("/v1/sessions/message", {
-          params: { header: once() },
-          body: { text, session_id: session, root, hitl, skill, on_busy: "queue", attachments },
-        }),
-      ),
+    mutationFn: ({ text, session, root, hitl, skill, attachments = [] }: NewTask) => {
+      const body = { text, session_id: session, root, hitl, skill, on_busy: "queue" as const, attachments };
+      return attempts.send(body, (key) => data(api.POST("/v1/sessions/message", { params: { header: { "Idempotency-Key": key } }, body })));
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: ["sessions"] }),
     onError: tellProblem,
   });
