@@ -1,7 +1,7 @@
 // The door to the API: typed by proto/openapi.yaml, with one kind of error, and aware of the sign-in.
 import createClient, { type Middleware } from "openapi-fetch";
 import type { components, paths } from "./generated/openapi";
-import { problemOf, UNREACHABLE } from "./problem";
+import { answered, problemOf } from "./problem";
 
 export type Schemas = components["schemas"];
 
@@ -32,7 +32,6 @@ const door: Middleware = {
   onResponse({ response, request }) {
     if (response.status === 401 && !request.headers.has("Authorization")) signedOut();
   },
-  onError: () => UNREACHABLE,
 };
 
 export const api = createClient<paths>({ baseUrl: "/" });
@@ -46,7 +45,7 @@ interface Answer<T> {
 
 /** Return the data of an answer. Throws Problem. */
 export async function data<T>(answer: Promise<Answer<T>>): Promise<T> {
-  const { data: found, error, response } = await answer;
+  const { data: found, error, response } = await answered(answer);
   if (!response.ok) throw problemOf(response.status, error);
   return found as T;
 }

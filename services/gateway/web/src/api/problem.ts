@@ -27,7 +27,20 @@ export function problemOf(status: number, body: unknown): Problem {
   return new Problem(status, code, detail);
 }
 
+/** How browsers word that a part of the application could not be fetched. */
+const NOT_LOADED = /dynamically imported module|module script failed/;
+
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  return error instanceof TypeError ? UNREACHABLE : new Problem(-1, "UNEXPECTED", String(error));
+  if (error instanceof TypeError && NOT_LOADED.test(error.message)) return UNREACHABLE;
+  return new Problem(-1, "UNEXPECTED", String(error));
+}
+
+/** Return the answer to a request. Throws UNREACHABLE where none came, which `fetch` reports as a TypeError. */
+export async function answered<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    throw error instanceof TypeError ? UNREACHABLE : error;
+  }
 }

@@ -3,6 +3,8 @@
 // Lines are canonical JSON: members sorted, no blanks. A record's bytes are therefore a part of its line, and are
 // digested as they came, not as JavaScript would write them again.
 
+import { answered, Problem } from "@/api/problem";
+
 export interface Verdict {
   ok: boolean;
   /** Records whose links are consistent. */
@@ -29,11 +31,14 @@ class Bad extends Error {
   }
 }
 
+const INSECURE = new Problem(-1, "INSECURE_CONTEXT", "A browser can verify only over https or on localhost: open Suma there, or use `suma audit verify`.");
 const FORMAT = "suma.audit.v1";
 const encoder = new TextEncoder();
 
-/** Verify an export, given as its lines. Report progress after each thousand records. */
+/** Verify an export, given as its lines. Report progress after each thousand records. Throws INSECURE. */
 export async function verifyExport(lines: AsyncIterable<string>, onProgress?: (count: number) => void): Promise<Verdict> {
+  // Browsers hide it on plain http; the types do not say so.
+  if ((crypto.subtle as SubtleCrypto | undefined) === undefined) throw INSECURE;
   const check = new Check();
   try {
     for await (const line of lines) {
@@ -149,7 +154,7 @@ export async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>):
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await answered(reader.read());
     if (done) break;
     const lines = (rest + value).split("\n");
     rest = lines.pop() ?? "";

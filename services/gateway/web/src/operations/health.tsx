@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, data, type Schemas } from "@/api/client";
-import { problemOf } from "@/api/problem";
+import { answered, problemOf } from "@/api/problem";
 import { Loaded } from "@/components/states";
 import { Badge, Card, type Tone } from "@/components/ui";
 import { cx } from "@/lib/cx";
@@ -14,7 +14,7 @@ const POLL = 5000;
 
 /** A process that is not ready answers 503, with the same report. */
 async function readHealth(): Promise<Readiness> {
-  const { data, error, response } = await api.GET("/v1/health");
+  const { data, error, response } = await answered(api.GET("/v1/health"));
   if (data) return data;
   if (response.status === 503 && typeof error === "object" && "checks" in error) return error as Readiness;
   throw problemOf(response.status, error);

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ChevronRight, Download, RefreshCw, ScrollText, ShieldCheck, ShieldX } from "lucide-react";
 import { useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
-import { problemOf } from "@/api/problem";
+import { answered, problemOf } from "@/api/problem";
 import { Json } from "@/components/json";
 import { Empty, Failed, Loading, useShownError } from "@/components/states";
 import { Ago } from "@/components/time";
@@ -104,7 +104,7 @@ function Chain() {
   const verify = useMutation({
     mutationFn: async () => {
       setSeen(0);
-      const answer = await fetch(EXPORT);
+      const answer = await answered(fetch(EXPORT));
       if (!answer.ok || answer.body === null) throw problemOf(answer.status, await answer.json().catch(() => null));
       return verifyExport(linesOf(answer.body), setSeen);
     },

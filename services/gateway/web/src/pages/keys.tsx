@@ -9,6 +9,7 @@ import { Empty, Loaded } from "@/components/states";
 import { Ago } from "@/components/time";
 import { tell, tellProblem } from "@/components/toast";
 import { Badge, Button, Card, Page, SelectField, TextArea, TextField, type Tone } from "@/components/ui";
+import { copy } from "@/lib/clipboard";
 import { count } from "@/lib/format";
 
 type Key = Schemas["KeyShown"];
@@ -232,12 +233,12 @@ function Scopes({ chosen, onChange }: { chosen: readonly string[]; onChange: (sc
 
 /** A new key, which is shown this once. */
 function Shown({ created, onClose }: { created: Created; onClose: () => void }) {
-  const copy = () => navigator.clipboard.writeText(created.key).then(() => { tell("Copied."); }, tellProblem);
+  const press = () => copy(created.key).then(() => { tell("Copied."); }, tellProblem);
   return (
     <Dialog open onClose={onClose} title={`The key ${created.name}`} about="Copy it now: it is not stored, and cannot be shown again.">
       <div className="flex items-center gap-2 pt-3">
         <code className="min-w-0 flex-1 rounded-lg border border-line bg-sunken px-3 py-2 text-sm [overflow-wrap:anywhere]">{created.key}</code>
-        <Button onClick={() => void copy()}><Copy aria-hidden className="size-4" /> Copy</Button>
+        <Button onClick={() => void press()}><Copy aria-hidden className="size-4" /> Copy</Button>
       </div>
     </Dialog>
   );

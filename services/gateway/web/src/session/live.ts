@@ -1,6 +1,6 @@
 // The live view of a session: one connection per open session, resumed after the last event that was seen.
 import { type Schemas, signedOut } from "@/api/client";
-import { asProblem, problemOf, type Problem } from "@/api/problem";
+import { answered, asProblem, problemOf, type Problem } from "@/api/problem";
 import { parser, type SseEvent } from "@/api/sse";
 import { drafted, EMPTY, reduce, remaining, type Drafts, type SessionView } from "./reduce";
 import type { Event } from "./types";
@@ -73,7 +73,7 @@ export class LiveSession {
     const both = AbortSignal.any([signal, alive.signal]);
     const headers = { Accept: "text/event-stream", "Last-Event-ID": this.state.view.seq.toString() };
     const url = `/v1/sessions/${encodeURIComponent(this.session)}/events`;
-    const answer = await fetch(url, { headers, signal: both, cache: "no-store" });
+    const answer = await answered(fetch(url, { headers, signal: both, cache: "no-store" }));
     if (!answer.ok) throw problemOf(answer.status, await answer.json().catch(() => null));
     if (answer.body === null) return;
     // A new stream sends an answer's text from its start.
@@ -83,7 +83,7 @@ export class LiveSession {
     let watch = setTimeout(() => { alive.abort(); }, SILENCE);
     try {
       for (;;) {
-        const { done, value } = await reader.read();
+        const { done, value } = await answered(reader.read());
         if (done) return;
         clearTimeout(watch);
         watch = setTimeout(() => { alive.abort(); }, SILENCE);
