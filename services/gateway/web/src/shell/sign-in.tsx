@@ -3,9 +3,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { onSignedOut } from "@/api/client";
-import { asProblem, type Problem, problemOf } from "@/api/problem";
+import { answered, asProblem, type Problem, problemOf } from "@/api/problem";
 import { meQuery, readMe } from "@/api/queries";
 import { Failed, useShownError } from "@/components/states";
+import { tellProblem } from "@/components/toast";
 import { Button, Card, Spinner, TextField } from "@/components/ui";
 import { forgetAnswerDrafts } from "@/session/answer-drafts";
 import { forgetSessions } from "@/session/use-live";
@@ -22,13 +23,20 @@ function takeCode(): string | null {
 
 async function signIn(credential: string): Promise<void> {
   const headers = { Authorization: `Bearer ${credential}`, "Content-Type": "application/json" };
-  const answer = await fetch("/v1/signin", { method: "POST", headers });
+  const answer = await answered(fetch("/v1/signin", { method: "POST", headers }));
   if (!answer.ok) throw problemOf(answer.status, await answer.json().catch(() => null));
 }
 
+/** End the sign-in of this browser, and leave the page; show why if the server did not end it. */
 export async function signOut(): Promise<void> {
-  await fetch("/v1/signout", { method: "POST", headers: { "Content-Type": "application/json" } });
-  location.assign("/");
+  try {
+    const answer = await answered(fetch("/v1/signout", { method: "POST", headers: { "Content-Type": "application/json" } }));
+    // At 401 the browser is signed out already.
+    if (!answer.ok && answer.status !== 401) throw problemOf(answer.status, await answer.json().catch(() => null));
+    location.assign("/");
+  } catch (error) {
+    tellProblem(error);
+  }
 }
 
 /** Milliseconds between attempts to open the application while the server does not answer. */
