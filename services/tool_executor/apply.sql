@@ -147,6 +147,7 @@ begin
     end if;
 
     -- stage.move: from the revision that the decision rests on to the next. Of the stored operations the first `base` stay.
+    -- The snapshot of version `base` stays with them, unless the stage has ended: no turn could be rolled back to it.
     if changes ? 'stage.move' then
         with c as (
             select * from jsonb_to_recordset(changes -> 'stage.move')
@@ -167,8 +168,8 @@ begin
         using jsonb_to_recordset(changes -> 'stage.move') as c(tenant_id text, session_id text, base int)
         where o.tenant_id = c.tenant_id and o.session_id = c.session_id and o.version > c.base;
         delete from executor.snapshots n
-        using jsonb_to_recordset(changes -> 'stage.move') as c(tenant_id text, session_id text, base int)
-        where n.tenant_id = c.tenant_id and n.session_id = c.session_id and n.version > c.base;
+        using jsonb_to_recordset(changes -> 'stage.move') as c(tenant_id text, session_id text, base int, ended boolean)
+        where n.tenant_id = c.tenant_id and n.session_id = c.session_id and (n.version > c.base or c.ended);
     end if;
 
     if changes ? 'stage.append' then

@@ -34,7 +34,7 @@ from services.tool_executor.history import History
 from services.tool_executor.rows import CallDead, SnapshotAdded, StageHead, StageOperation, TurnCancelled
 from services.tool_executor.runner import CallOutput, CallRunner, FilesChanged
 from services.tool_executor.settings import Settings
-from services.tool_executor.tools.workspace_tools import COMMIT, DROP, WORKSPACE_TOOLS
+from services.tool_executor.tools.workspace_tools import COMMIT, WORKSPACE_TOOLS
 from services.tool_executor.workspaces import GROUP, Workspaces, queries
 
 TOOL = "tool"
@@ -210,7 +210,7 @@ class Handlers:
         if output.workspace is not None and output.workspace.revision != revision:
             raise StageMoved()
         stored = head["turn_id"] if head and head["contents"] else None
-        goes_on = stored == request.turn_id and request.tool not in (COMMIT, DROP)
+        goes_on = stored == request.turn_id and not output.ended
         if stored is not None and not goes_on:
             changeset = changeset.start(clearing(stored))
         moved = StageHead(
@@ -218,6 +218,7 @@ class Handlers:
             revision=revision,
             length=output.length or 0,
             base=output.base,
+            ended=output.ended,
             root=request.root,
             turn_id=request.turn_id,
             contents=output.contents or goes_on,

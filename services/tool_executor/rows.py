@@ -111,8 +111,8 @@ class EffectClosed(Row):
 
 @dataclass(frozen=True, slots=True)
 class StageHead(Row):
-    """The head of a stage: `revision` guards it, operations after `base` are dropped, `contents` says whether the turn
-    has stored any beside the log.
+    """The head of a stage: `revision` guards it, operations after `base` are dropped, at its end all snapshots too.
+    `contents` says whether its turn has stored any beside the log.
     """
 
     into: ClassVar = (SCHEMA, "stage.move")
@@ -121,6 +121,7 @@ class StageHead(Row):
     revision: int
     length: int
     base: int
+    ended: bool
     root: str | None
     turn_id: str
     contents: bool

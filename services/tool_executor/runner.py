@@ -113,6 +113,8 @@ class CallOutput:
     """How many of the stored operations stay."""
     length: int | None = None
     """The stage's new length, where the stage changed."""
+    ended: bool = False
+    """Whether the stage has ended: it was committed or dropped."""
     contents: bool = False
     """Whether contents were stored beside the log."""
     snapshot: tuple[str, int] | None = None
@@ -265,6 +267,7 @@ class CallRunner:
             f"Committed {many(done.operations, 'change')}.",
             warnings=(*done.warnings, *(f"{late.path}: {late.reason}" for late in done.late)),
             length=0,
+            ended=True,
             diff=diff,
             commit_id=commit_id,
             journal=_journal(request, root, commit_id, "committed", done.operations, diff),
@@ -351,7 +354,8 @@ class CallRunner:
         )
 
     async def _drop(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
-        return CallOutput({}, "Nothing was changed; what was staged is gone.", length=0, diff=Diff(version=0, count=0))
+        empty = Diff(version=0, count=0)
+        return CallOutput({}, "Nothing was changed; what was staged is gone.", length=0, ended=True, diff=empty)
 
     async def _restore(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         workspace = await self._workspaces.take(lease.tenant, session, request.root, turn=request.turn_id)
