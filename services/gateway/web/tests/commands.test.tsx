@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, renderHook } from "@testing-library/react";
+import { act, cleanup, render, renderHook, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { useSend } from "@/api/commands";
+import { useCommit, useRollback, useSend } from "@/api/commands";
+import { Toasts } from "@/components/toast";
 import { json, serving } from "./serving";
 
 let stop = () => {};
@@ -11,15 +12,20 @@ afterEach(() => {
   stop();
 });
 
-/** Return what sends a text, and the requests. The server answers with these statuses, one after another. */
+/** Return a command as a page uses it. */
+function used<T>(command: () => T): { current: T } {
+  const client = new QueryClient();
+  return renderHook(command, { wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider> }).result;
+}
+
+/** Return what sends a text, and the keys. The server answers with these statuses, one after another; 0 is no answer. */
 function sending(...statuses: number[]) {
   const server = serving(() => {
     const status = statuses.shift() ?? 202;
     return status === 0 ? Promise.reject(new TypeError("Failed to fetch")) : json({}, status);
   });
   stop = server.stop;
-  const client = new QueryClient();
-  const { result } = renderHook(useSend, { wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider> });
+  const result = used(useSend);
   const send = (text: string) => result.current.mutateAsync({ text }).catch(() => undefined);
   return { send, keys: () => server.asked.map(({ key }) => key) };
 }
@@ -37,4 +43,23 @@ test("another message has another key", async () => {
   await send("tidy");
   await send("sort");
   expect(new Set(keys()).size).toBe(2);
+});
+
+const refused = (detail: string) => ({ seq: 2, type: "turn.ended", turn_id: "t", time: "2026-03-02T09:15:09Z", data: { turn_id: "t", state: "refused", reason: "BUSY", detail } });
+const answering = (outcome: object | null) => { stop = serving(() => json({ session_id: "s", turn_id: "t", request_id: "r", after: 1, outcome })).stop; };
+
+test("a commit under way is not reported as done", async () => {
+  render(<Toasts />);
+  answering(null);
+  const commit = used(() => useCommit("s", "digest"));
+  await act(() => commit.current.mutateAsync([]));
+  expect(await screen.findByText("The commit is under way.")).toBeTruthy();
+});
+
+test("a refused rollback says why", async () => {
+  render(<Toasts />);
+  answering(refused("another turn is under way"));
+  const rollback = used(() => useRollback("s"));
+  await act(() => rollback.current.mutateAsync({ commit_id: "c" }));
+  expect(await screen.findByText("Not rolled back: another turn is under way")).toBeTruthy();
 });

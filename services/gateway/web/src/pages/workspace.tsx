@@ -1,12 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronRight, File, FileSymlink, Folder, FolderGit2, FolderTree, RotateCcw, Undo2 } from "lucide-react";
 import { Tabs } from "radix-ui";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { api, data, newKey, type Schemas } from "@/api/client";
-import { useRollback } from "@/api/commands";
+import type { Schemas } from "@/api/client";
+import { useCommit, useRollback } from "@/api/commands";
 import type { DiffEntry } from "@/api/generated/events";
-import { reportChange } from "@/api/outcomes";
 import { diffQuery, graphQuery, logQuery, sessionApprovalsQuery, sessionQuery, snapshotsQuery } from "@/api/queries";
 import { SessionList } from "@/chat/session-list";
 import { DiffRow, DiffSummary } from "@/components/diff-list";
@@ -14,7 +13,6 @@ import { Dialog } from "@/components/dialog";
 import { FolderPath } from "@/components/path";
 import { Empty, Loaded, Loading } from "@/components/states";
 import { Ago } from "@/components/time";
-import { tellProblem, tellReport } from "@/components/toast";
 import { Badge, Button, Card, PageHead, TextField } from "@/components/ui";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
@@ -167,21 +165,9 @@ function Entry({ session, entry, first, version, exclusion }: EntryProps) {
 }
 
 function Commit({ session, digest, excluded }: { session: string; digest: string; excluded: ReadonlySet<string> }) {
-  const client = useQueryClient();
-  const commit = useMutation({
-    mutationFn: () =>
-      data(
-        api.POST("/v1/sessions/{session_id}/commit", {
-          params: { path: { session_id: session }, header: { "Idempotency-Key": newKey() } },
-          body: { digest, exclude: [...excluded] },
-        }),
-      ),
-    onSuccess: ({ outcome }) => { tellReport(reportChange("committed", outcome)); },
-    onError: tellProblem,
-    onSettled: () => client.invalidateQueries(),
-  });
+  const commit = useCommit(session, digest);
   return (
-    <Button look="primary" busy={commit.isPending} onClick={() => { commit.mutate(); }}>
+    <Button look="primary" busy={commit.isPending} onClick={() => { commit.mutate([...excluded]); }}>
       {excluded.size > 0 ? `Commit without ${count(excluded.size, "item")}` : "Commit"}
     </Button>
   );
