@@ -175,3 +175,5 @@ class WorkspaceChanged(Event):
     operations: int = 0
     diff: Diff | None = None
     conflicts: tuple[str, ...] = ()
+    whole: bool = True
+    """False after a rollback that excluded files: the rest of the commit can still be rolled back."""

@@ -167,7 +167,7 @@ select extract(epoch from expires_at - bus.now())::float8 from (
 select sha256 from gateway.upload_blobs where tenant_id = :tenant and collector = :collector order by sha256 limit :most;
 
 -- name: last_commit(tenant, session)$
--- The newest commit of a session that has not been rolled back.
+-- The newest commit of a session that has not been rolled back as a whole.
 select c.data ->> 'commit_id' from gateway.session_events c
 where c.tenant_id = :tenant and c.session_id = :session and c.event_type = 'suma.workspace.changed.v1'
     and c.data ->> 'change' = 'committed' and c.data ->> 'commit_id' is not null
@@ -175,6 +175,7 @@ where c.tenant_id = :tenant and c.session_id = :session and c.event_type = 'suma
         select from gateway.session_events r
         where r.tenant_id = c.tenant_id and r.session_id = c.session_id and r.event_type = 'suma.workspace.changed.v1'
             and r.seq > c.seq and r.data ->> 'change' = 'rolled_back' and r.data ->> 'commit_id' = c.data ->> 'commit_id'
+            and (r.data ->> 'whole')::boolean is not false
     )
 order by c.seq desc limit 1;
 

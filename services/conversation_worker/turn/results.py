@@ -144,16 +144,18 @@ def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, e
     """Record a rollback of all of the commit, or of what was not excluded; then the rest can still be rolled back."""
     turn = uow.turn
     data = result.data.json_ if isinstance(result.data.json_, dict) else {}
-    whole = data.get("whole", True)
+    whole = bool(data.get("whole", True))
     commits = tuple(c for c in uow.session.commits if c != turn.commit_id) if whole else uow.session.commits
-    _changed(uow, "rolled_back", result, commits)
+    _changed(uow, "rolled_back", result, commits, whole=whole)
     if Effect.COMPLETE in effects:
         finish.complete(context, uow, result.summary)
     else:
         finish.end_stopped(context, uow, "the rollback had begun and was finished")
 
 
-def _changed(uow: UnitOfWork, change: str, result: ToolSucceeded, commits: tuple[str, ...]) -> None:
+def _changed(
+    uow: UnitOfWork, change: str, result: ToolSucceeded, commits: tuple[str, ...], *, whole: bool = True
+) -> None:
     """Report that the files have changed: earlier reads and approvals no longer count."""
     turn, epoch = uow.turn, uow.session.epoch + 1
     uow.update_session(epoch=epoch, commits=commits, read={})
@@ -166,6 +168,7 @@ def _changed(uow: UnitOfWork, change: str, result: ToolSucceeded, commits: tuple
             commit_id=turn.commit_id,
             operations=int(data.get("operations", 0)),
             diff=event_sizes.diff(result.diff) or turn.diff,
+            whole=whole,
         )
     )
 

@@ -65,6 +65,20 @@ async def test_rollback_stops_at_files_changed_by_others_until_excluded(home: Ds
         assert names(at) == {"A", "b"}
 
 
+@pytest.mark.requirement("A26")
+async def test_partial_rollback_leaves_the_rest_to_a_later_one(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
+        turn, commit = await to_commit(at)
+        await at.decide(commit, session="s")
+        await at.ended(turn, session="s")
+        await at.ended(await at.roll_back(session="s", exclude=("A",)), session="s")
+        assert names(at) == {"A", "b"}
+        await at.ended(await at.roll_back(session="s"), session="s")
+        assert names(at) == {"a", "b"}
+        back = [e for e in await at.logged("s") if isinstance(e, WorkspaceChanged) and e.change == "rolled_back"]
+        assert [e.whole for e in back] == [False, True]
+
+
 @pytest.mark.requirement("S4-21")
 async def test_a_denied_diff_leaves_every_file_alone(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:

@@ -31,8 +31,9 @@ async def _committed(home: RunningGateway, http: httpx.AsyncClient, *commits: st
     return session
 
 
-async def _changed(home: RunningGateway, session: str, change: str, commit: str) -> None:
-    await home.worker_says(session, WorkspaceChanged(turn_id=ids.new(), change=change, epoch=1, commit_id=commit))
+async def _changed(home: RunningGateway, session: str, change: str, commit: str, *, whole: bool = True) -> None:
+    event = WorkspaceChanged(turn_id=ids.new(), change=change, epoch=1, commit_id=commit, whole=whole)
+    await home.worker_says(session, event)
 
 
 async def _sent_events(home: RunningGateway) -> list[Any]:
@@ -53,6 +54,14 @@ async def test_a_rollback_undoes_the_last_commit_that_still_stands(
     assert (told["commit_id"], told["snapshot"], told["turn_id"]) == ("c2", None, answer.json()["turn_id"])
     assert [record["verdict"] for record in await home.audited("workspace.rollback")] == ["allow"]
     assert (await http.get(f"/v1/turns/{told['turn_id']}")).json()["state"] == "received"
+
+
+async def test_rollback_after_a_partial_one_undoes_the_rest(home: RunningGateway, http: httpx.AsyncClient) -> None:
+    session = await _committed(home, http, "c1", "c2")
+    await _changed(home, session, "rolled_back", "c2", whole=False)
+    await home.caught_up(session, 4)
+    await http.post(f"/v1/sessions/{session}/rollback")
+    assert [told["commit_id"] for told in await _sent_events(home)] == ["c2"]
 
 
 async def test_rollback_accepts_snapshot_or_commit_and_exclusions(
