@@ -350,7 +350,8 @@ class CallRunner:
             _rollback_summary(back, exclude),
             warnings=(*back.warnings, *_removed(removed)),
             commit_id=commit_id,
-            journal=_journal(request, root, commit_id, "rolled_back", back.operations, empty),
+            # After a partial rollback the commit stays `committed`: its rest can still be rolled back.
+            journal=None if exclude else _journal(request, root, commit_id, "rolled_back", back.operations, empty),
         )
 
     async def _drop(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:

@@ -80,6 +80,14 @@ async def test_a_log_shows_what_a_commit_holds_and_until_when(home: Dsns, tmp_pa
         assert (commit["state"], commit["undoable"]) == ("rolled_back", False)
 
 
+async def test_a_change_left_out_of_a_rollback_stays_undoable(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
+        id = await committed(at, root := at.folder("a.txt", "b.txt"))
+        await at.finish(await at.roll_back(session="s", commit_id=id, exclude=("a.txt",)), session="s")
+        (commit,) = await logged(at, root)
+        assert (commit["state"], commit["undoable"]) == ("committed", True)
+
+
 async def test_a_commit_is_pruned_when_its_time_is_over(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         id = await committed(at, root := at.folder("a.txt"))
