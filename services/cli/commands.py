@@ -55,6 +55,7 @@ from services.cli.turns import MORE_BELOW, UNDO_WANTED, TurnResult, follow, outc
 
 if TYPE_CHECKING:
     from services.cli.client import Client
+    from services.cli.streams import SessionEvent
 
 FIRST = ("run", "chat", "sessions", "diff", "commit", "rollback", "log", "purge", "up", "status", "stop", "doctor")
 LAST = ("eval", "budgets")
@@ -670,14 +671,19 @@ def _last_changed_session(client: Client, screen: Screen, *, yes: bool) -> str:
 
 
 def _last_change(client: Client, session: str) -> Mapping[str, Any] | None:
-    """Return the session's last commit that was not rolled back."""
+    """Return the session's last commit that was not rolled back as a whole."""
     commits: dict[str, Mapping[str, Any]] = {}
     for event in _all(client, session, 0):
         if event.type == "workspace.changed" and event.data["change"] == "committed" and event.data["operations"]:
             commits[event.data["commit_id"]] = event.data
-        elif event.type == "workspace.changed" and event.data["change"] == "rolled_back":
+        elif _is_whole_rollback(event):
             commits.pop(event.data["commit_id"], None)
     return next(reversed(commits.values()), None)
+
+
+def _is_whole_rollback(event: SessionEvent) -> bool:
+    # Events from before `whole` existed do not carry it.
+    return event.type == "workspace.changed" and event.data["change"] == "rolled_back" and event.data.get("whole", True)
 
 
 def _all(client: Client, session: str, after: int) -> Iterator[Any]:

@@ -276,6 +276,16 @@ async def test_rollback_with_yes_asks_nothing(live: Installation) -> None:
     assert (undone.code, names(folder)) == (0, {"a.txt", "b.txt", "song.mp3", "pic.jpg"})
 
 
+async def test_rollback_after_a_partial_one_undoes_the_rest(live: Installation) -> None:
+    folder = mess(live.folder / "the rest")
+    before = names(folder)
+    assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
+    assert (await live.suma("rollback", "--exclude", "Audio/song.mp3")).code == 0
+    assert (folder / "Audio" / "song.mp3").exists()
+    rest = await live.suma("rollback")
+    assert (rest.code, names(folder)) == (0, before), rest.err
+
+
 async def test_what_was_done_last_is_undone_by_saying_so(live: Installation) -> None:
     folder = mess(live.folder / "undone")
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
