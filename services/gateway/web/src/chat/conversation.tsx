@@ -83,9 +83,10 @@ function ConnectionBadge({ connection }: { connection: Connection }) {
   );
 }
 
-/** The commits that a later turn rolled back. */
+/** The commits that a later turn rolled back as a whole. */
 function rolledBack(turns: readonly TurnView[]): ReadonlySet<string> {
-  const back = turns.flatMap((turn) => turn.changes).filter((change) => change.change === "rolled_back");
+  const changes = turns.flatMap((turn) => turn.changes);
+  const back = changes.filter((change) => change.change === "rolled_back" && change.whole !== false);
   return new Set(back.flatMap((change) => (change.commit_id ? [change.commit_id] : [])));
 }
 
