@@ -135,6 +135,11 @@ class Client:
         found = self.get(f"/v1/sessions/{session}/events", stream="false", after=after, limit=most)
         return [SessionEvent.of(event) for event in found["events"]]
 
+    def past_events(self, session: str, *, after: int = 0) -> Iterator[SessionEvent]:
+        while page := self.page(session, after=after):
+            yield from page
+            after = page[-1].seq
+
     def download(self, path: str) -> Iterator[bytes]:
         """Yield the bytes of a file, following redirects. httpx does not send the API key to another host."""
         try:

@@ -33,6 +33,7 @@ from services.cli import (
     remote_tools,
     skills,
     timeline,
+    undo,
     words,
 )
 from services.cli.budgets import budgets
@@ -55,7 +56,6 @@ from services.cli.turns import MORE_BELOW, UNDO_WANTED, TurnResult, follow, outc
 
 if TYPE_CHECKING:
     from services.cli.client import Client
-    from services.cli.streams import SessionEvent
 
 FIRST = ("run", "chat", "sessions", "diff", "commit", "rollback", "log", "purge", "up", "status", "stop", "doctor")
 LAST = ("eval", "budgets")
@@ -241,7 +241,7 @@ def events(
     """Show what happened in a session, with the number of each event; --json prints the events whole."""
     with connected() as client:
         session = _session(client, session)
-        for event in client.events(session, after=after) if follow else _all(client, session, after):
+        for event in client.events(session, after=after) if follow else client.past_events(session, after=after):
             if as_json:
                 print_json(event.json(), indent=None)
             else:
@@ -465,33 +465,30 @@ def _chat_command(screen: Screen, text: str) -> bool:
 
 def _offer_undo(client: Client, view: SessionView) -> TurnResult | None:
     """Show the folder's last change, undo it if the person agrees, and return the result."""
-    root = client.get(f"/v1/sessions/{view.session}")["root"]
-    for one in client.get("/v1/sessions", limit=SESSIONS_SEARCHED)["sessions"]:
-        if one["root"] == root and (last := _last_change(client, one["session_id"])) is not None:
-            view.screen.say("")
-            diff_of(view.screen, taken_back(last["diff"]))
-            if _agrees_to_undo(view, one["session_id"]):
-                return _undo(client, view, one["session_id"])
-            return None
-    view.screen.tell(phrases.NOTHING_TO_UNDO)
+    if (last := undo.last_commit(client, view.session)) is None:
+        view.screen.tell(phrases.NOTHING_TO_UNDO)
+        return None
+    view.screen.say("")
+    diff_of(view.screen, taken_back(last.diff))
+    if _agrees_to_undo(view, last):
+        return _undo(client, view, last.session, commit_id=last.commit_id)
     return None
 
 
-def _agrees_to_undo(view: SessionView, session: str) -> bool:
+def _agrees_to_undo(view: SessionView, last: undo.LastCommit) -> bool:
     match view.person:
         case Terminal() as person:
             return person.agrees(view.screen.words(phrases.UNDO_LAST), enter=False)
         case AutoApprove():
             return True
         case _:
-            raise AnswerRequired(
-                f"waiting for your answer: undo the change shown? (`suma rollback {session}` undoes it)"
-            )
+            command = f"suma rollback {last.session} --commit {last.commit_id}"
+            raise AnswerRequired(f"waiting for your answer: undo the change shown? (`{command}` undoes it)")
 
 
-def _undo(client: Client, view: SessionView, session: str) -> TurnResult | None:
+def _undo(client: Client, view: SessionView, session: str, **target: str) -> TurnResult | None:
     try:
-        done = client.rollback(session, target={})
+        done = client.rollback(session, target=target)
     except errors.Refused as error:
         view.screen.say(words.plain(error), "yellow")
         return None
@@ -658,7 +655,7 @@ def _last_changed_session(client: Client, screen: Screen, *, yes: bool) -> str:
     """Return the newest session that has something to undo; unless `yes`, ask first if it is not the newest one."""
     found = client.get("/v1/sessions", limit=SESSIONS_SEARCHED)["sessions"]
     for one in found:
-        if one["turn_id"] is None and _last_change(client, one["session_id"]) is None:
+        if one["turn_id"] is None and undo.last_change(client, one["session_id"]) is None:
             continue
         session, title, folder = (words.line(one[name] or "?", 200) for name in ("session_id", "title", "root"))
         question = screen.words(phrases.UNDO_OLDER, title=title, folder=folder)
@@ -668,28 +665,6 @@ def _last_changed_session(client: Client, screen: Screen, *, yes: bool) -> str:
             f"nothing was done; `suma rollback {session}` undoes “{words.line(one['title'] or '?')}” in {folder}"
         )
     return _session(client, None)
-
-
-def _last_change(client: Client, session: str) -> Mapping[str, Any] | None:
-    """Return the session's last commit that was not rolled back as a whole."""
-    commits: dict[str, Mapping[str, Any]] = {}
-    for event in _all(client, session, 0):
-        if event.type == "workspace.changed" and event.data["change"] == "committed" and event.data["operations"]:
-            commits[event.data["commit_id"]] = event.data
-        elif _is_whole_rollback(event):
-            commits.pop(event.data["commit_id"], None)
-    return next(reversed(commits.values()), None)
-
-
-def _is_whole_rollback(event: SessionEvent) -> bool:
-    # Events from before `whole` existed do not carry it.
-    return event.type == "workspace.changed" and event.data["change"] == "rolled_back" and event.data.get("whole", True)
-
-
-def _all(client: Client, session: str, after: int) -> Iterator[Any]:
-    while page := client.page(session, after=after):
-        yield from page
-        after = page[-1].seq
 
 
 for command in (lifecycle.up, lifecycle.status, lifecycle.stop, lifecycle.demo):

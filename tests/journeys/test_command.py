@@ -299,6 +299,22 @@ async def test_what_was_done_last_is_undone_by_saying_so(live: Installation) -> 
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 
+async def test_saying_undo_takes_the_folder_s_last_change(live: Installation) -> None:
+    folder = mess(live.folder / "newest")
+    with Terminal(live, "chat", "--in", str(folder)) as terminal:
+        await terminal.answer("›", None)
+        assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
+        await terminal.answer("", "rename Audio to Music")
+        await terminal.answer("[y]es", "y")
+        await terminal.answer("›", "undo that")
+        await terminal.answer("Music → Audio", None)
+        await terminal.answer("Undo this, the last change in this folder?", "y")
+        await terminal.answer("Rolled back", None)
+        await terminal.answer("›", CTRL_D)
+        assert await terminal.end() == 0
+    assert (folder / "Audio" / "song.mp3").exists()
+
+
 async def test_ctrl_c_at_question_stops_only_the_turn(live: Installation) -> None:
     folder = mess(live.folder / "stopped")
     with Terminal(live, "chat", "--in", str(folder)) as terminal:
