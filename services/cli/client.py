@@ -26,10 +26,18 @@ READ_SECONDS = 45.0
 STORE_SECONDS = 300.0
 """The longest time in which the server stores the last bytes of a large file."""
 RECONNECT_SECONDS = 30.0
-"""How long to retry a server that answered before: it may be restarting."""
+"""How long to retry a server that answered before, or that asks for it: it may be restarting."""
 RETRY_SECONDS = 0.3
 TUS = {"Tus-Resumable": "1.0.0"}
 LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+class _RetryLater(httpx.TransportError):
+    """The server asked for a later retry, as while it stops. It counts as a lost connection."""
+
+    def __init__(self, refusal: Refused) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
 
 
 def _ignore_text(turn: str, text: str) -> None:
@@ -160,6 +168,7 @@ class Client:
         limits = httpx.Timeout(CALL_SECONDS, read=STORE_SECONDS)
         try:
             answer = self._http.request("PATCH", place, content=content, headers=headers, timeout=limits)
+            self._check_available(answer)
         except httpx.TransportError as error:
             self._check_retry_period(error)
             self._pause(RETRY_SECONDS)
@@ -180,6 +189,7 @@ class Client:
         limits = httpx.Timeout(CALL_SECONDS, read=READ_SECONDS)
         path = f"/v1/sessions/{session}/events"
         with self._http.stream("GET", path, params=params, headers=headers, timeout=limits) as answer:
+            self._check_available(answer)
             self._mark_reachable()
             _check(answer, self.address)
             yield from read(answer.iter_lines())
@@ -197,22 +207,34 @@ class Client:
     def _answered(self, method: str, path: str, **request: Any) -> httpx.Response:
         while True:
             try:
-                return self._http.request(method, path, **request)
+                answer = self._http.request(method, path, **request)
+                self._check_available(answer)
             except httpx.TransportError as error:
                 self._check_retry_period(error)
-            self._pause(RETRY_SECONDS)
+                self._pause(RETRY_SECONDS)
+            else:
+                return answer
+
+    def _check_available(self, answer: httpx.Response) -> None:
+        if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE and "Retry-After" in answer.headers:
+            answer.read()
+            raise _RetryLater(_refusal(answer, self.address))
 
     def _mark_reachable(self) -> None:
         self._reached, self._lost_at = True, None
 
     def _check_retry_period(self, error: httpx.TransportError) -> None:
-        """Start or check the retry period. Raises NotRunning if the server never answered or the period is over."""
+        """Start or check the retry period. Raises NotRunning or the server's refusal if the server never answered or
+        the period is over.
+        """
         if self._lost_at is None:
             self._lost_at = time.monotonic()
         if not self._reached or time.monotonic() - self._lost_at > RECONNECT_SECONDS:
             raise self._unreachable(error) from error
 
-    def _unreachable(self, error: httpx.TransportError) -> NotRunning:
+    def _unreachable(self, error: httpx.TransportError) -> NotRunning | Refused:
+        if isinstance(error, _RetryLater):
+            return error.refusal
         if certificates.is_untrusted(error):
             return NotRunning(f"cannot call {self.address.url}: {certificates.UNTRUSTED}")
         return NotRunning(f"Suma does not answer at {self.address.url}: start it with `make run` (or `suma up`)")
@@ -223,8 +245,12 @@ def _check(answer: httpx.Response, address: Address) -> None:
     if answer.is_success:
         return
     answer.read()
+    raise _refusal(answer, address)
+
+
+def _refusal(answer: httpx.Response, address: Address) -> Refused:
     if answer.status_code == 401:
-        raise Refused(f"{address.url} does not know the key from {address.key_from}", code="BAD_KEY", status=401)
+        return Refused(f"{address.url} does not know the key from {address.key_from}", code="BAD_KEY", status=401)
     try:
         body = answer.json()
     except ValueError:
@@ -232,4 +258,4 @@ def _check(answer: httpx.Response, address: Address) -> None:
     problem = body if isinstance(body, dict) else {}
     detail = problem.get("detail") or f"{answer.request.method} {answer.request.url.path}: {answer.status_code}"
     errors = "".join(f"; {error['pointer']}: {error['detail']}" for error in problem.get("errors", ()))
-    raise Refused(f"{detail}{errors}", code=str(problem.get("code", "REFUSED")), status=answer.status_code)
+    return Refused(f"{detail}{errors}", code=str(problem.get("code", "REFUSED")), status=answer.status_code)

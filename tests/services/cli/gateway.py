@@ -53,6 +53,8 @@ class Gateway:
         self.posts: list[tuple[str, Any]] = []
         self.read_from: list[int] = []
         self.refusal: httpx.Response | None = None
+        self.refused_streams: list[httpx.Response] = []
+        """Answers in place of the streams after the first."""
         self._cuts = list(cuts or [])
 
     def client(self) -> Client:
@@ -67,6 +69,8 @@ class Gateway:
         if path.startswith(("/v1/approvals/", "/v1/effects/")):
             return httpx.Response(200, json={"outcome": "approved" if path.split("/")[-1] in self.closed else None})
         if path.endswith("/events"):
+            if self.read_from and self.refused_streams:
+                return self.refused_streams.pop()
             after = int(request.headers["Last-Event-ID"])
             self.read_from.append(after)
             return httpx.Response(200, content=self._stream(after))

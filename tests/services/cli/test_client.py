@@ -93,6 +93,40 @@ def test_retry_after_restart_uses_the_same_key() -> None:
     assert len(set(keys[1:])) == 1
 
 
+def draining() -> httpx.Response:
+    problem = {"detail": "This server is stopping; retry in a few seconds.", "code": "DRAINING"}
+    return httpx.Response(503, json=problem, headers={"Retry-After": "1"})
+
+
+@pytest.mark.requirement("A20")
+def test_a_change_is_repeated_while_the_server_stops() -> None:
+    keys: list[str] = []
+
+    def restarting(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers.get("Idempotency-Key", ""))
+        return draining() if len(keys) in (2, 3) else httpx.Response(202, json={})
+
+    with refusing(restarting) as suma:
+        suma.get("/v1/sessions")
+        suma.say(SESSION, "a")
+    assert len(keys) == 4
+    assert len(set(keys[1:])) == 1
+
+
+@pytest.mark.requirement("A19")
+def test_a_stream_continues_after_the_server_stops() -> None:
+    gateway = Gateway(EVENTS, cuts=[300])
+    gateway.refused_streams = [draining(), draining()]
+    with gateway.client() as suma:
+        assert [seen.seq for seen in suma.events(SESSION, until=TURN)] == [1, 2, 3]
+
+
+def test_the_first_call_to_a_stopping_server_fails_at_once() -> None:
+    with refusing(lambda request: draining()) as suma, pytest.raises(Refused, match="is stopping") as refused:
+        suma.get("/v1/sessions")
+    assert refused.value.code == "DRAINING"
+
+
 @pytest.mark.requirement("A20")
 def test_each_change_has_its_own_idempotency_key() -> None:
     keys: list[str] = []
