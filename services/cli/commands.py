@@ -405,13 +405,25 @@ def _save(content: Iterator[bytes], out: Path | None) -> None:
 
 @contextmanager
 def _new(path: Path) -> Iterator[Any]:
+    """Create a file; remove it if it cannot be completed, so that a retry finds its name free."""
     try:
-        with path.open("xb") as file:
+        with path.open("xb") as file, _removed_on_error(path):
             yield file
+            # Closing writes the rest, and would report a full disk too late for the removal.
+            file.flush()
     except FileExistsError:
         raise Usage(f"{path} already exists") from None
     except OSError as error:
         raise Usage(f"{path} cannot be written: {error.strerror}") from None
+
+
+@contextmanager
+def _removed_on_error(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _working_folder(client: Client, folder: Path | None, yes: bool, screen: Screen) -> tuple[Path | None, str]:

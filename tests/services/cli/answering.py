@@ -17,6 +17,10 @@ from typing_extensions import override
 class Server(ThreadingHTTPServer):
     """Subclasses say what is answered."""
 
+    status = 200
+    unsent = 0
+    """Bytes that are announced and never sent: the connection breaks."""
+
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answering)
         self.asked: list[str] = []
@@ -40,8 +44,8 @@ class Answering(BaseHTTPRequestHandler):
         if body is not None:
             self.server.posts.append((self.path, body))
         said = json.dumps(self.server.answer(self.path, body)).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(said)))
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(len(said) + self.server.unsent))
         self.end_headers()
         self.wfile.write(said)
 
