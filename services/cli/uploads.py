@@ -23,21 +23,23 @@ def upload_all(client: Client, paths: Sequence[Path]) -> list[str]:
 
 
 def upload(client: Client, path: Path) -> Any:
-    """Upload a file; return it as the API shows it. Raises Usage if it cannot be read."""
+    """Upload a file; return it as the API shows it. Raises Usage if it cannot be read, or shrinks meanwhile."""
     try:
         with path.open("rb") as file:
-            return _sent(client, file, path.name)
+            return _sent(client, file, path)
     except OSError as error:
         raise Usage(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _sent(client: Client, file: BufferedReader, name: str) -> Any:
+def _sent(client: Client, file: BufferedReader, path: Path) -> Any:
     digest = hashlib.file_digest(file, "sha256").hexdigest()
     size, at = file.seek(0, os.SEEK_END), 0
-    place = client.begin_upload(size, metadata=_metadata(filename=name, sha256=digest))
+    place = client.begin_upload(size, metadata=_metadata(filename=path.name, sha256=digest))
     while at < size:
         file.seek(at)
-        at = client.send_bytes(place, at, file.read(PIECE))
+        if not (piece := file.read(PIECE)):
+            raise Usage(f"{path} was changed while it was sent")
+        at = client.send_bytes(place, at, piece)
     return client.get(place)
 
 
