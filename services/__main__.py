@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 import signal
+import stat
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -121,7 +122,9 @@ def _configure_logs(settings: Process, unknown: Sequence[str]) -> None:
 
 
 def _until_asked_to_stop(work: Callable[[Shutdown], Awaitable[None]]) -> int:
-    """Run until SIGINT or SIGTERM cancels the work and it has shut down in order; a second signal hurries it."""
+    """Run until SIGINT, SIGTERM or the end of the terminal cancels the work and it has shut down in order; a second
+    signal hurries it.
+    """
     import uvloop
 
     from libs.runtime.shutdown import Shutdown
@@ -135,16 +138,34 @@ def _until_asked_to_stop(work: Callable[[Shutdown], Awaitable[None]]) -> int:
                 task.cancel()
             leaving.ask()
 
+        def hang_up() -> None:
+            _drop_terminal()
+            # The kernel and the shell may both send it, which is no hurry.
+            if not leaving.begun:
+                stop()
+
         # More threads than an executor's calls and the deciding handlers together, so that each admitted job has one.
         loop.set_default_executor(ThreadPoolExecutor(THREADS_MOST, "suma"))
         for asked in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(asked, stop)
+        # `nohup` starts it with the signal ignored.
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            loop.add_signal_handler(signal.SIGHUP, hang_up)
         with suppress(asyncio.CancelledError):
             await task
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(working())
     return 0
+
+
+def _drop_terminal() -> None:
+    """Discard further output, unless it goes to a file: writing to a closed terminal or pipe fails."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for out in (1, 2):
+        if not stat.S_ISREG(os.fstat(out).st_mode):
+            os.dup2(null, out)
+    os.close(null)
 
 
 def _settle() -> None:

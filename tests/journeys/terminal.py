@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import pty
 import re
 import signal
 import subprocess
 import sys
+import termios
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,11 +26,18 @@ class Terminal:
 
     def __init__(self, installation: Installation, *arguments: str) -> None:
         self._master, slave = pty.openpty()
+        self._window = ExitStack()
+        self._window.callback(os.close, self._master)
         environment = {**installation.environment(), "TERM": "dumb", "COLUMNS": "200"}
         command = [sys.executable, "-P", "-m", "services.cli", *arguments]
-        # A run in the background hears no Ctrl-C, and its children would not either.
         self._process = subprocess.Popen(
-            command, env=environment, stdin=slave, stdout=slave, stderr=slave, preexec_fn=_hears_ctrl_c
+            command,
+            env=environment,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=_sits_at_the_terminal,
         )
         os.close(slave)
         self.text = ""
@@ -35,16 +45,17 @@ class Terminal:
         self._news = asyncio.Event()
 
     def __enter__(self) -> Self:
-        asyncio.get_running_loop().add_reader(self._master, self._read)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._master, self._read)
+        self._window.callback(loop.remove_reader, self._master)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asyncio.get_running_loop().remove_reader(self._master)
         self._process.kill()
         self._process.wait()
-        os.close(self._master)
+        self.close()
 
     async def answer(self, prompt: str, line: str | None) -> None:
         """Wait until it asks this, after what was answered before; then type a line, or nothing."""
@@ -58,7 +69,7 @@ class Terminal:
         self._seen = at + len(prompt)
         if line == CTRL_C:
             await self._reading()
-            # What a terminal makes of the key: this one is nobody's controlling terminal.
+            # What a terminal makes of the key, to this process alone.
             self._process.send_signal(signal.SIGINT)
         elif line is not None:
             os.write(self._master, line.encode() if line == CTRL_D else f"{line}\n".encode())
@@ -71,6 +82,10 @@ class Terminal:
         async with asyncio.timeout(SECONDS):
             while status.read_text().rpartition(")")[2].split()[0] != "S":
                 await asyncio.sleep(0.02)
+
+    def close(self) -> None:
+        """Close the window; the process is told by SIGHUP."""
+        self._window.close()
 
     async def end(self) -> int:
         return await asyncio.wait_for(asyncio.to_thread(self._process.wait), SECONDS)
@@ -90,5 +105,7 @@ class Terminal:
         self._news.set()
 
 
-def _hears_ctrl_c() -> None:
+def _sits_at_the_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    # A run in the background hears no Ctrl-C, and its children would not either.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

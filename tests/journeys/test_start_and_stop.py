@@ -18,6 +18,7 @@ import pytest_asyncio
 from deploy.local.ports import free_port
 from libs.runtime.embedded import datadir
 from tests.journeys.installation import Installation, Process, installation, readiness
+from tests.journeys.terminal import Terminal
 
 
 @pytest_asyncio.fixture
@@ -43,6 +44,16 @@ async def test_restart_after_ctrl_c_keeps_all_data(own: Installation) -> None:
         assert (await api.get(f"/v1/sessions/{session}")).json()["title"] == "kept"
         await readiness(api)
     assert await own.end(signal.SIGTERM) == 0
+
+
+async def test_closing_the_terminal_stops_the_servers(own: Installation) -> None:
+    with Terminal(own, "up") as terminal:
+        await terminal.answer("is ready at", None)
+        assert own.servers()
+        terminal.close()
+        assert await terminal.end() == 0
+    assert own.servers() == []
+    assert own.directory.owner() is None
 
 
 @pytest.mark.requirement("A10", "A32")
