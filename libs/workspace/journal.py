@@ -62,6 +62,8 @@ class Intent:
     plan: Plan
     diff: Diff
     warnings: tuple[str, ...] = ()
+    request: str | None = None
+    """The request of a rollback."""
 
 
 class Folder:

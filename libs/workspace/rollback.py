@@ -37,10 +37,16 @@ class RolledBack:
 
 
 def rollback(
-    root: Path, commit_id: str, *, fence: Fence, exclude: Iterable[str] = (), step: Step = no_step
+    root: Path,
+    commit_id: str,
+    *,
+    fence: Fence,
+    exclude: Iterable[str] = (),
+    request: str | None = None,
+    step: Step = no_step,
 ) -> RolledBack:
     """Restore what a commit changed: bytes, names, modes, mtimes of files and folders, attributes. Repeating it is
-    safe: restored parts stay as they are.
+    safe: restored parts stay as they are. A repeated `request` returns the result of its first run.
 
     Raises:
         CommitConflict: files changed since the commit.
@@ -49,6 +55,8 @@ def rollback(
     hooks = Hooks(fence, step)
     with lock(root), Workplace.open(root, hooks) as place:
         place.refuse_unfinished()
+        if request is not None and (done := _already(place.journal, commit_id, request)) is not None:
+            return done
         with _stored(place.journal, commit_id) as store:
             original = store.intent().plan
             plan = _remaining(place.journal, commit_id, original).inverted()
@@ -57,7 +65,7 @@ def rollback(
             if not len(wanted):
                 return RolledBack(commit_id, None, 0)
             with place.journal.begin(_next(place.journal, commit_id)) as own:
-                intent = place.prepared(own, lambda: _intent(place, own, store, wanted, original))
+                intent = place.prepared(own, lambda: _intent(place, own, store, wanted, original, request))
                 late = place.run(own, store, intent.plan)
             return RolledBack(commit_id, own.id, len(wanted), late, intent.warnings)
 
@@ -84,16 +92,24 @@ def _remaining(journal: Journal, commit_id: str, plan: Plan) -> Plan:
     return plan.only(slots)
 
 
+def _already(journal: Journal, commit_id: str, request: str) -> RolledBack | None:
+    for id in journal.history(f"{commit_id}{MARK}"):
+        with journal.find("history", id) as folder:
+            if folder is not None and folder.holds(COMMITTED) and (intent := folder.intent()).request == request:
+                return RolledBack(commit_id, id, len(intent.plan), (), intent.warnings)
+    return None
+
+
 def _next(journal: Journal, commit_id: str) -> str:
     return f"{commit_id}{MARK}{len(journal.history(f'{commit_id}{MARK}')) + 1}"
 
 
-def _intent(place: Workplace, own: Folder, store: Folder, wanted: Plan, original: Plan) -> Intent:
+def _intent(place: Workplace, own: Folder, store: Folder, wanted: Plan, original: Plan, request: str | None) -> Intent:
     if found := [*conflicts(wanted, place.safe_dir), *kept_conflicts(wanted, store.safe_dir)]:
         raise CommitConflict(found)
     place.hooks.step("checked")
     plan = replace(wanted, times=tuple(_times(wanted, original, place.safe_dir)))
-    return Intent(own.id, store.id, plan, Diff(0), tuple(hard_links(plan, place.safe_dir)))
+    return Intent(own.id, store.id, plan, Diff(0), tuple(hard_links(plan, place.safe_dir)), request)
 
 
 def _times(wanted: Plan, original: Plan, safe_dir: SafeDir) -> Iterator[Times]:

@@ -340,7 +340,11 @@ class CallRunner:
         back: RolledBack
         try:
             back, removed = await self._whole(
-                lease, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude, step=self._step)
+                lease,
+                root,
+                lambda: rollback(
+                    root, commit_id, fence=fence, exclude=exclude, request=request.call_id, step=self._step
+                ),
             )
         except (HistoryGone, NoSuchCommit) as error:
             raise await self._history.gone(lease.tenant, commit_id) or error from None

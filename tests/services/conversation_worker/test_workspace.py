@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
+from libs.errors import Unavailable
 from libs.events import ApprovalRequested, ToolCancelRequested, ToolRequested, TurnEnded, WorkspaceChanged
 from libs.events.values import Hitl
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
@@ -77,6 +78,27 @@ async def test_partial_rollback_leaves_the_rest_to_a_later_one(home: Dsns, tmp_p
         assert names(at) == {"a", "b"}
         back = [e for e in await at.logged("s") if isinstance(e, WorkspaceChanged) and e.change == "rolled_back"]
         assert [e.whole for e in back] == [False, True]
+
+
+@pytest.mark.requirement("A25")
+async def test_resumed_rollback_reports_what_it_did_before(home: Dsns, tmp_path: Path) -> None:
+    archived: list[str] = []
+
+    def failing(point: str) -> None:
+        if point == "tool_executor:files:archived":
+            archived.append(point)
+            # First the commit, then the rollback: its files are done, and its result is lost.
+            if len(archived) == 2:
+                raise Unavailable("interrupted")
+
+    async with run_platform(home, tmp_path, model=scripted_model(TWO), point=failing) as at:
+        turn, commit = await to_commit(at)
+        await at.decide(commit, session="s")
+        await at.ended(turn, session="s")
+        await at.ended(await at.roll_back(session="s"), session="s")
+        assert names(at) == {"a", "b"}
+        (back,) = [e for e in await at.logged("s") if isinstance(e, WorkspaceChanged) and e.change == "rolled_back"]
+        assert (back.operations, len(archived)) == (2, 2)
 
 
 @pytest.mark.requirement("S4-21")
