@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from libs.workspace.engine import Fence, Step, no_fence, no_step
-from libs.workspace.journal import COMMITTED, INTENT, MARK, PRUNED, Folder, Journal
+from libs.workspace.journal import COMMITTED, INTENT, MARK, PRUNED, TRASH, Folder, Journal
 from libs.workspace.lock import lock
 from libs.workspace.reserved import HIDDEN
 from libs.workspace.safe_dir import SafeDir
@@ -37,6 +37,8 @@ class Kept:
 
 @dataclass(frozen=True)
 class Pruned:
+    """Commits that were removed, and the bytes on the disk that this freed."""
+
     commits: tuple[str, ...] = ()
     size: int = 0
 
@@ -90,11 +92,13 @@ def _prune(root: Path, due: Due, spare: Container[str], fence: Fence, step: Step
         if journal is None:
             return Pruned()
         _clean(journal)
-        gone = []
+        gone, before = [], _size(journal.fd, TRASH)
         for entry in _due(journal, due, spare):
             _forget(journal, entry.commit_id, fence, step)
             gone.append(entry)
-    return Pruned(tuple(entry.commit_id for entry in gone), sum(entry.size for entry in gone))
+        # Another user's files cannot be removed and still take their space.
+        left = _size(journal.fd, TRASH) - before
+    return Pruned(tuple(entry.commit_id for entry in gone), sum(entry.size for entry in gone) - left)
 
 
 def _due(journal: Journal, due: Due, spare: Container[str]) -> Iterator[Kept]:
@@ -137,7 +141,7 @@ def _measured(journal: Journal, id: str, group: list[str]) -> Kept:
             if folder is None:
                 continue
             finished.append(_finished(folder))
-            size += _size(folder)
+            size += _size(folder.fd)
             undoable = undoable or (each == id and folder.holds(COMMITTED))
     return Kept(id, min(finished, default=0.0), size, undoable)
 
@@ -149,13 +153,13 @@ def _finished(folder: Folder) -> float:
         return os.fstat(folder.fd).st_mtime
 
 
-def _size(folder: Folder) -> int:
-    """Return the bytes that removal frees: a file counts if all its names are in the folder."""
+def _size(fd: int, path: str = ".") -> int:
+    """Return the bytes that removal of a folder frees: a file counts if all its names are in the folder."""
     total, links = 0, Counter[int]()
-    for _, folders, files, fd in os.fwalk(".", dir_fd=folder.fd):
+    for _, folders, files, here in os.fwalk(path, dir_fd=fd):
         for name in (*folders, *files):
             with suppress(FileNotFoundError):
-                found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+                found = os.stat(name, dir_fd=here, follow_symlinks=False)
                 links[found.st_ino] += 1
                 if name in folders or links[found.st_ino] == found.st_nlink:
                     total += found.st_blocks * BLOCK

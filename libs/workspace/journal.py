@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from pydantic import TypeAdapter
@@ -34,13 +35,15 @@ from pydantic import TypeAdapter
 from libs.errors import Rejected
 from libs.workspace.diff import Diff
 from libs.workspace.errors import BadRoot, Forged
+from libs.workspace.names import encode, join
 from libs.workspace.plan import Plan
 from libs.workspace.reserved import HIDDEN
-from libs.workspace.safe_dir import LISTED, SafeDir, place
+from libs.workspace.safe_dir import FOLDER, LISTED, SafeDir, place
 
 Outcome = Literal["committed", "undone", "absent"]
 Area = Literal["txn", "history"]
-AREAS = ("txn", "history", "outcomes", "trash")
+TRASH = "trash"
+AREAS = ("txn", "history", "outcomes", TRASH)
 PLACING, COMMITTED, UNDOING, ABORTED, DISTURBED = "placing", "committed", "undoing", "aborted", "disturbed"
 MARKERS = (PLACING, COMMITTED, UNDOING, ABORTED, DISTURBED)
 INTENT, LOCK, OWNER = "intent", "lock", "owner"
@@ -224,7 +227,7 @@ class Journal:
 
     def discard(self, folder: Folder) -> None:
         """Remove a transaction's folder in one step, then its contents."""
-        self._rename(f"{folder.area}/{folder.name}", f"trash/{folder.area}-{folder.name}")
+        self._rename(f"{folder.area}/{folder.name}", f"{TRASH}/{folder.area}-{folder.name}")
         self._sync(folder.area)
         self.sweep()
 
@@ -247,8 +250,9 @@ class Journal:
         """Remove the rest of a half removed commit. Files that cannot be removed, such as another user's, stay and do
         no harm.
         """
-        for name in self._names("trash"):
-            shutil.rmtree(f"trash/{name}", ignore_errors=True, dir_fd=self.fd)
+        for name in self._names(TRASH):
+            _make_writable(SafeDir(self.fd), join(TRASH, encode(os.fsencode(name))))
+            shutil.rmtree(f"{TRASH}/{name}", ignore_errors=True, dir_fd=self.fd)
 
     def note(self, id: str, outcome: Outcome) -> None:
         """Record how a transaction ended after its folder is gone."""
@@ -330,6 +334,30 @@ def _token(fd: int) -> bytes:
             token: str = json.loads(file.read(PROVED))["token"]
         return token.encode()
     return b""
+
+
+def _make_writable(safe_dir: SafeDir, path: str) -> None:
+    """Give the owner every permission on a folder and on those beneath it: only then can their contents be removed."""
+    pending = [path]
+    while pending:
+        folder = pending.pop()
+        # Another user's folder stays as it is, and so does its content.
+        with contextlib.suppress(OSError):
+            _permit(safe_dir, folder)
+            with safe_dir.entries(folder) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+            pending += [join(folder, encode(os.fsencode(name))) for name in names]
+
+
+def _permit(safe_dir: SafeDir, folder: str) -> None:
+    # An unreadable folder can only be opened as a path, and a path's mode can only be changed by its name in /proc.
+    fd = safe_dir.at(folder, FOLDER)
+    try:
+        mode = stat.S_IMODE(os.fstat(fd).st_mode)
+        if mode & stat.S_IRWXU != stat.S_IRWXU:
+            Path(f"/proc/self/fd/{fd}").chmod(mode | stat.S_IRWXU)
+    finally:
+        os.close(fd)
 
 
 def _listed(fd: int) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import stat
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -18,6 +20,8 @@ from libs.workspace.operations import AnyOperation, Delete
 from libs.workspace.recovery import recover
 from libs.workspace.rollback import rollback
 from tests.libs.workspace.trees import Killed, forked, manifest, owner, staged
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 
 def done(root: Path, *operations: AnyOperation, id: str = "c") -> None:
@@ -115,6 +119,54 @@ def test_a_full_disk_takes_nothing_younger_than_a_day(root: Path) -> None:
     os.utime(intent, (0, 0))
     assert make_room(root, 0).commits == ()
     assert make_room(root, 1 << 60).commits == ("c0",)
+
+
+@pytest.fixture
+def lent(root: Path) -> Path:
+    """A workspace of an ordinary user, whom `as_nobody` runs as."""
+    for path in [root.parent, *root.parent.parents]:
+        path.chmod(path.stat().st_mode | 0o011)
+    for path in [root, *root.rglob("*")]:
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    return root
+
+
+def as_nobody(act: Callable[[], object]) -> int:
+    def dropped() -> None:
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+        act()
+
+    return forked(dropped)
+
+
+@as_root
+def test_read_only_folders_are_removed_with_their_commit(lent: Path) -> None:
+    (lent / "docs/old/link").symlink_to(lent / "hollow")
+    for folder in ("photos/raw", "docs/old", "hollow"):
+        (lent / folder).chmod(0o555)
+
+    def pruned() -> None:
+        done(lent, Delete(path="docs"), Delete(path="photos"))
+        assert prune(lent, max_bytes=0).commits == ("c",)
+        assert list((lent / ".suma/trash").iterdir()) == []
+        assert stat.S_IMODE((lent / "hollow").stat().st_mode) == 0o555
+
+    assert as_nobody(pruned) == 0
+
+
+@as_root
+def test_files_that_cannot_be_removed_are_not_freed(lent: Path) -> None:
+    (lent / "photos/raw/large").write_bytes(bytes(1_000_000))
+    os.chown(lent / "photos/raw", 0, 0)
+
+    def pruned() -> None:
+        done(lent, Delete(path="photos"))
+        before = kept(lent)[0].size
+        assert 0 < prune(lent, max_bytes=0).size <= before - 1_000_000
+        assert kept(lent) == ()
+
+    assert as_nobody(pruned) == 0
 
 
 def test_looking_at_history_makes_no_folder(root: Path) -> None:
