@@ -71,7 +71,7 @@ def commit(
         _refuse_repeated(place, commit_id)
         # The path may lead to another folder by now; the inode does not.
         _refuse_foreign(stage, place.safe_dir)
-        with place.journal.begin(commit_id) as folder:
+        with place.begin(commit_id) as folder:
             excluded, source = Excluded.of(stage.tree.root, exclude).with_copies(stage), blobs or stage.blobs
             intent = place.prepared(folder, lambda: _intent(place, folder, stage, excluded, source))
             late = place.run(folder, folder, intent.plan)

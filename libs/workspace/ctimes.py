@@ -21,16 +21,21 @@ Rename = tuple[int, int, int]
 
 
 def remember(folder: int, renames: Iterable[Rename]) -> None:
-    """Append to the file in the hidden folder, which is emptied when it is full."""
-    lines = "".join(f"{json.dumps(rename)}\n" for rename in renames)
+    """Append to the file in the hidden folder, which is emptied when it is full. A disk that takes no more lines, or
+    only half of one, changes nothing else.
+    """
+    # Each line begins with its own line break, so that it never continues half a line.
+    lines = "".join(f"\n{json.dumps(rename)}" for rename in renames)
     if not lines:
         return
-    fd = os.open(NAME, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=folder)
-    with os.fdopen(fd, "ab") as file:
-        # Emptied rather than rotated: a lost entry costs one extra question.
-        if os.fstat(fd).st_size > BYTES_MOST:
-            file.truncate(0)
-        file.write(lines.encode())
+    # Without space for these lines the commit must still be undone to its end.
+    with suppress(OSError):
+        fd = os.open(NAME, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+        with os.fdopen(fd, "ab") as file:
+            # Emptied rather than rotated: a lost entry costs one extra question.
+            if os.fstat(fd).st_size > BYTES_MOST:
+                file.truncate(0)
+            file.write(lines.encode())
 
 
 def recall(safe_dir: SafeDir) -> Mapping[tuple[int, int], int]:
@@ -40,6 +45,10 @@ def recall(safe_dir: SafeDir) -> Mapping[tuple[int, int], int]:
             lines = file.read(2 * BYTES_MOST).splitlines()
     except OSError:
         return {}
-    with suppress(ValueError, TypeError):
-        return {(ino, after): before for ino, before, after in map(json.loads, lines)}
-    return {}
+    found: dict[tuple[int, int], int] = {}
+    for line in lines:
+        # A crash or a full disk may leave half a line.
+        with suppress(ValueError, TypeError):
+            ino, before, after = json.loads(line)
+            found[ino, after] = before
+    return found

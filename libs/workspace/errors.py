@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from libs.errors import Conflict, NotFound, Rejected, Unavailable
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of the system when the disk has no free block or inode, or the user's quota is used up."""
 
 
 class OutsideWorkspace(Rejected):

@@ -22,6 +22,8 @@ MAX_BYTES = 10 * 1000**3
 MIN_AGE = timedelta(days=1)
 """Commits younger than this are kept even if the disk is full."""
 BLOCK = 512
+INODES = 1_000
+"""Free inodes that a full disk gets: for a transaction's folder and the new files of a usual commit."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,13 @@ def prune(
 def make_room(
     root: Path, wanted: int, min_age: timedelta = MIN_AGE, *, spare: Container[str] = (), fence: Fence = no_fence
 ) -> Pruned:
-    """Remove the oldest commits until `wanted` bytes are free on the disk, but none younger than `min_age`."""
+    """Remove the oldest commits until `wanted` bytes and some inodes are free on the disk, but none younger than
+    `min_age`.
+    """
     horizon = time.time() - min_age.total_seconds()
 
     def due(entry: Kept, total: int) -> bool:
-        found = os.statvfs(root)
-        return entry.finished_at < horizon and found.f_bavail * found.f_frsize < wanted
+        return entry.finished_at < horizon and _lacking(root, wanted)
 
     return _prune(root, due, spare, fence, no_step)
 
@@ -99,6 +102,12 @@ def _prune(root: Path, due: Due, spare: Container[str], fence: Fence, step: Step
         # Another user's files cannot be removed and still take their space.
         left = _size(journal.fd, TRASH) - before
     return Pruned(tuple(entry.commit_id for entry in gone), sum(entry.size for entry in gone) - left)
+
+
+def _lacking(root: Path, wanted: int) -> bool:
+    found = os.statvfs(root)
+    # A file system that creates inodes as needed reports none at all.
+    return found.f_bavail * found.f_frsize < wanted or (found.f_files > 0 and found.f_favail < INODES)
 
 
 def _due(journal: Journal, due: Due, spare: Container[str]) -> Iterator[Kept]:
@@ -173,7 +182,7 @@ def _forget(journal: Journal, id: str, fence: Fence, step: Step) -> None:
         with journal.find("history", each) as folder:
             if folder is not None:
                 # The outcome first: without it a repeated commit would be made a second time.
-                journal.note(each, "committed" if folder.holds(COMMITTED) else "undone")
+                journal.note(folder, "committed" if folder.holds(COMMITTED) else "undone")
     step("noted")
     # After this rename the whole commit is gone; a crash leaves files that the next prune removes.
     journal.set_aside(id)

@@ -32,9 +32,9 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from libs.errors import Rejected
+from libs.errors import Rejected, SumaError
 from libs.workspace.diff import Diff
-from libs.workspace.errors import BadRoot, Forged
+from libs.workspace.errors import FULL, BadRoot, Forged, NoSpace
 from libs.workspace.names import encode, join
 from libs.workspace.plan import Plan
 from libs.workspace.reserved import HIDDEN
@@ -151,9 +151,7 @@ class Journal:
         fd = _made(safe_dir)
         try:
             _refuse_foreign(fd)
-            for area in AREAS:
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(area, 0o700, dir_fd=fd)
+            _make_areas(fd)
             yield cls(fd)
         finally:
             os.close(fd)
@@ -176,7 +174,12 @@ class Journal:
         name = f"{id}.{time.time_ns()}"
         os.mkdir(f"txn/{name}", 0o700, dir_fd=self.fd)
         with self._opened("txn", name) as folder:
-            folder.prepare()
+            try:
+                folder.prepare()
+            except OSError:
+                # Else it would be pending, and a recovery needs space as well.
+                self.discard(folder)
+                raise
             yield folder
 
     def marked(self, area: Area, id: str, marker: str) -> bool:
@@ -254,9 +257,16 @@ class Journal:
             _make_writable(SafeDir(self.fd), join(TRASH, encode(os.fsencode(name))))
             shutil.rmtree(f"{TRASH}/{name}", ignore_errors=True, dir_fd=self.fd)
 
-    def note(self, id: str, outcome: Outcome) -> None:
-        """Record how a transaction ended after its folder is gone."""
-        os.close(os.open(f"outcomes/{id}.{outcome}", os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=self.fd))
+    def note(self, folder: Folder, outcome: Outcome) -> None:
+        """Record how a transaction ended, for the time after its folder is gone."""
+        name = f"outcomes/{folder.id}.{outcome}"
+        # A marker that was never set is renamed: a disk without free inodes permits no new file.
+        for marker in MARKERS:
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(f".{marker}", name, src_dir_fd=folder.fd, dst_dir_fd=self.fd)
+                break
+        else:
+            os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=self.fd))
         self._sync("outcomes")
 
     def noted(self, id: str) -> Outcome:
@@ -316,7 +326,22 @@ def _made(safe_dir: SafeDir) -> int:
             safe_dir.set_mtime("", before)
         return safe_dir.at(HIDDEN, LISTED)
     except OSError as error:
-        raise BadRoot(f"{HIDDEN} in the workspace cannot be used: {error.strerror}") from error
+        raise _unusable(error) from error
+
+
+def _make_areas(fd: int) -> None:
+    try:
+        for area in AREAS:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(area, 0o700, dir_fd=fd)
+    except OSError as error:
+        raise _unusable(error) from error
+
+
+def _unusable(error: OSError) -> SumaError:
+    if error.errno in FULL:
+        return NoSpace(f"{HIDDEN}: the disk is full; nothing was changed")
+    return BadRoot(f"{HIDDEN} in the workspace cannot be used: {error.strerror}")
 
 
 def _refuse_foreign(fd: int) -> None:

@@ -64,7 +64,7 @@ def rollback(
             # Everything was rolled back before: a repeated request changes nothing.
             if not len(wanted):
                 return RolledBack(commit_id, None, 0)
-            with place.journal.begin(_next(place.journal, commit_id)) as own:
+            with place.begin(_next(place.journal, commit_id)) as own:
                 intent = place.prepared(own, lambda: _intent(place, own, store, wanted, original, request))
                 late = place.run(own, store, intent.plan)
             return RolledBack(commit_id, own.id, len(wanted), late, intent.warnings)

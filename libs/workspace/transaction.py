@@ -13,9 +13,19 @@ from libs.errors import SumaError
 from libs.workspace import ctimes
 from libs.workspace.conflicts import CHANGED, disturbed
 from libs.workspace.engine import OUTSIDE, CommitAborted, Engine, Hooks, UnexpectedChange
-from libs.workspace.errors import CommitConflict, Failed, NoSpace, NotPermitted, PathConflict, Unfinished, Unsupported
+from libs.workspace.errors import (
+    FULL,
+    CommitConflict,
+    Failed,
+    NoSpace,
+    NotPermitted,
+    PathConflict,
+    Unfinished,
+    Unsupported,
+)
 from libs.workspace.journal import COMMITTED, Folder, Intent, Journal
 from libs.workspace.plan import Plan
+from libs.workspace.reserved import HIDDEN
 from libs.workspace.safe_dir import SafeDir
 
 
@@ -36,6 +46,16 @@ class Workplace:
     def refuse_unfinished(self) -> None:
         if pending := self.journal.pending():
             raise Unfinished(f"{pending[0]} was interrupted and must be recovered first")
+
+    @contextmanager
+    def begin(self, id: str) -> Iterator[Folder]:
+        """Create a transaction's folder. A failure leaves nothing behind."""
+        with contextlib.ExitStack() as stack:
+            try:
+                folder = stack.enter_context(self.journal.begin(id))
+            except OSError as error:
+                raise answer(HIDDEN, error) from error
+            yield folder
 
     def prepared(self, folder: Folder, make: Callable[[], Intent]) -> Intent:
         """Create the intent and write it. A refusal leaves nothing behind, unless the fence has raised: then the new
@@ -86,7 +106,7 @@ class Workplace:
         # First: without it a second attempt would take these files for changed.
         ctimes.remember(self.journal.fd, _returned(engine.plan, self.safe_dir))
         # Noted before the folder goes: a repeated request must find an answer at any moment.
-        self.journal.note(engine.own.id, "undone")
+        self.journal.note(engine.own, "undone")
         self.hooks.step("noted")
         self.hooks.fence()
         foreign = engine.own is engine.store and (engine.unrestored or any(_foreign_writes(engine.plan, engine.store)))
@@ -131,7 +151,7 @@ def answer(path: str, cause: UnexpectedChange | OSError, unrestored: Sequence[Pa
         return CommitConflict([cause.conflict, *unrestored])
     where = f"{path}: " if path else ""
     match cause.errno:
-        case errno.ENOSPC | errno.EDQUOT:
+        case code if code in FULL:
             return NoSpace(f"{where}the disk is full; nothing was changed")
         case errno.EACCES | errno.EPERM | errno.EROFS:
             return NotPermitted(f"{where}{cause.strerror}; nothing was changed")

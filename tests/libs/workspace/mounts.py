@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
@@ -22,6 +24,17 @@ def mounted(source: str, target: Path, kind: str, options: str = "") -> None:
 
 def bound(source: Path, target: Path) -> None:
     _call(_libc().mount(bytes(source), bytes(target), None, MS_BIND, None))
+
+
+def take_inodes(folder: Path, but: int = 0) -> None:
+    """Create empty files until the folder's file system has only so many free inodes."""
+    files = []
+    with suppress(OSError):
+        for number in count():
+            (folder / f"filler{number}").touch()
+            files.append(folder / f"filler{number}")
+    for spare in files[:but]:
+        spare.unlink()
 
 
 def _libc() -> ctypes.CDLL:

@@ -34,11 +34,13 @@ from libs.workspace.rollback import rollback
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from tests.libs.workspace.actions import ACTIONS, Action, act
-from tests.libs.workspace.mounts import apart, bound, mounted
+from tests.libs.workspace.mounts import apart, bound, mounted, take_inodes
 from tests.libs.workspace.trees import Counted, copied, forked, grow, manifest, owner, shape, staged, staged_shape, text
 from tests.support.examples import examples
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount and become another user")
+NEEDED = 8
+"""Inodes that a commit of one new folder takes: its own folder, five markers, the intent, the new folder."""
 Outside = Callable[[Path], object]
 
 
@@ -469,6 +471,54 @@ def test_a_full_disk_leaves_everything_or_nothing(tmp_path: Path, point: str) ->
         else:
             assert point
             assert sorted(shape(root)) == ["b", "big", "c"]
+
+    assert forked(on_a_small_disk) == 0
+
+
+@as_root
+@pytest.mark.parametrize("free", range(NEEDED + 1))
+def test_a_disk_without_free_inodes_leaves_everything_or_nothing(tmp_path: Path, free: int) -> None:
+    def on_a_small_disk() -> None:
+        apart()
+        mounted("tmpfs", tmp_path, "tmpfs", "nr_inodes=80")
+        root = grow(tmp_path / "work", {"a": "a", "b/c": "c"})
+        done(root, Delete(path="a"))
+        before = manifest(root)
+        take_inodes(tmp_path, but=free)
+        stage = staged(root, Move(path="b/c", target="."), Create(path="d"))
+        try:
+            commit(root, stage, commit_id="second", fence=owner)
+        except NoSpace:
+            assert free < NEEDED
+            assert manifest(root) == before
+        else:
+            assert free >= NEEDED
+            assert sorted(shape(root)) == ["b", "c", "d"]
+        assert list((root / ".suma/txn").iterdir()) == []
+
+    assert forked(on_a_small_disk) == 0
+
+
+@as_root
+@pytest.mark.parametrize("limit", ["size=512k", "nr_inodes=80"])
+def test_a_commit_is_undone_to_its_end_without_space(tmp_path: Path, limit: str) -> None:
+    def on_a_small_disk() -> None:
+        apart()
+        mounted("tmpfs", tmp_path, "tmpfs", limit)
+        root = grow(tmp_path / "work", {"a": "a", "b/c": "c"})
+
+        def meddle(at: str) -> None:
+            if at == "intent":
+                _fill(tmp_path) if "size" in limit else take_inodes(tmp_path)
+            if at == "placing":
+                (root / "d").rename(root / "c")
+
+        (root / "d").write_text("d")
+        with pytest.raises(CommitConflict):
+            done_with(root, meddle, Move(path="b/c", target="."), Delete(path="a"))
+        assert sorted(shape(root)) == ["a", "b", "b/c", "c"]
+        assert outcome(root, "c") == "undone"
+        assert list((root / ".suma/txn").iterdir()) == []
 
     assert forked(on_a_small_disk) == 0
 

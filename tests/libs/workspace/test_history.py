@@ -19,9 +19,10 @@ from libs.workspace.history import kept, make_room, prune
 from libs.workspace.operations import AnyOperation, Delete
 from libs.workspace.recovery import recover
 from libs.workspace.rollback import rollback
-from tests.libs.workspace.trees import Killed, forked, manifest, owner, staged
+from tests.libs.workspace.mounts import apart, mounted, take_inodes
+from tests.libs.workspace.trees import Killed, forked, grow, manifest, owner, staged
 
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount and become another user")
 
 
 def done(root: Path, *operations: AnyOperation, id: str = "c") -> None:
@@ -167,6 +168,23 @@ def test_files_that_cannot_be_removed_are_not_freed(lent: Path) -> None:
         assert kept(lent) == ()
 
     assert as_nobody(pruned) == 0
+
+
+@as_root
+def test_room_is_made_on_a_disk_without_free_inodes(tmp_path: Path) -> None:
+    def on_a_small_disk() -> None:
+        apart()
+        mounted("tmpfs", tmp_path, "tmpfs", "nr_inodes=80")
+        root = grow(tmp_path / "work", {"old/a": "a", "old/b": "b"})
+        done(root, Delete(path="old"))
+        [intent] = (root / ".suma/history").glob("c.*/intent")
+        os.utime(intent, (0, 0))
+        take_inodes(root)
+        assert make_room(root, 0).commits == ("c",)
+        assert os.statvfs(root).f_favail > 3
+        assert outcome(root, "c") == "committed"
+
+    assert forked(on_a_small_disk) == 0
 
 
 def test_looking_at_history_makes_no_folder(root: Path) -> None:
