@@ -21,9 +21,10 @@ from libs.skills import USE, Categories, Primitive, use
 from libs.workspace.commit import Committed, commit, committed, outcome
 from libs.workspace.diff import Diff as NetDiff
 from libs.workspace.diff import Entry
-from libs.workspace.errors import CommitConflict, HistoryGone, NoSpace, NoSuchCommit, Unfinished
+from libs.workspace.errors import FULL, CommitConflict, Failed, HistoryGone, NoSpace, NoSuchCommit, Unfinished
 from libs.workspace.history import Pruned
 from libs.workspace.lock import lock, seize
+from libs.workspace.reserved import HIDDEN
 from libs.workspace.rollback import RolledBack, rollback
 from libs.workspace.stage import Stage
 from services.tool_executor import event_sizes
@@ -464,6 +465,10 @@ def _answering(action: Callable[[], T]) -> T:
         raise FilesChanged(error.paths, str(error)) from error
     except Conflict as error:
         raise FilesChanged((), str(error)) from error
+    except OSError as error:
+        # The journal failed, perhaps in the middle of a change: another attempt settles that first.
+        kind = NoSpace if error.errno in FULL else Failed
+        raise kind(f"{HIDDEN}: {error.strerror}; a change that this interrupted is undone first") from error
 
 
 async def _uncancelled(action: Callable[[], T]) -> T:

@@ -292,6 +292,8 @@ class Workspaces:
             await asyncio.to_thread(lambda: recover(root, "undo", hold=hold, fence=fence))
         except Forged:
             self._note(root, await asyncio.to_thread(ownership.set_aside, root))
+        except OSError as error:
+            raise answer(HIDDEN, error) from error
 
     def examples(self, tenant: str) -> Path:
         """Return the folder of a tenant's example workspaces."""

@@ -18,6 +18,10 @@ from libs.errors import Denied
 from libs.events import ToolFailed, ToolSucceeded
 from libs.events.topics import EXECUTOR
 from libs.events.values import Hitl
+from libs.workspace.errors import NoSpace
+from services.tool_executor.settings import Settings
+from services.tool_executor.workspaces import Workspaces
+from tests.libs.workspace.mounts import take_inodes
 from tests.support.platform import TENANT, WHO, WITHIN, RunningPlatform, plan, run_platform, scripted_model
 
 REMOVE = plan(
@@ -151,10 +155,10 @@ async def test_a_removed_journal_says_that_undo_is_over(home: Dsns, tmp_path: Pa
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 8 MB."""
+    """A disk of 8 MB and 200 inodes."""
     disk = tmp_path / "root"
     disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", disk], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,nr_inodes=200", "none", disk], check=True)
     yield disk
     subprocess.run(["umount", "-l", disk], check=True)
 
@@ -178,3 +182,29 @@ async def test_a_full_disk_takes_old_history_and_tries_again(home: Dsns, tmp_pat
         commits = {commit["commit_id"]: commit["undoable"] for commit in await logged(at, root)}
         assert commits.pop(first) is False
         assert list(commits.values()) == [True]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+async def test_old_history_gives_its_inodes_to_a_commit(home: Dsns, tmp_path: Path, small: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE, REMOVE)) as at:
+        first = await committed(at, root := at.folder("a.txt", "b.txt"))
+        await aged(at, root)
+        (root / "a.txt").touch()
+        take_inodes(small)
+        second = await committed(at, root, session="t")
+        assert {commit["commit_id"]: commit["undoable"] for commit in await logged(at, root)} == {
+            first: False,
+            second: True,
+        }
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+async def test_settling_a_commit_reports_a_full_disk(home: Dsns, tmp_path: Path, small: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
+        await committed(at, root := at.folder("a.txt"))
+        (root / ".suma/txn/interrupted.1").mkdir()
+        take_inodes(small)
+        on = at.platform
+        workspaces = Workspaces(on.database, on.objects, on.keys, Settings(), data_dir=on.data_dir)
+        with pytest.raises(NoSpace):
+            await workspaces.settle(root)
