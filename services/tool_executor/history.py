@@ -26,7 +26,7 @@ from libs.leases.ports import Lease, NewLease
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
 from libs.workspace.engine import Fence
-from libs.workspace.errors import HistoryGone
+from libs.workspace.errors import BadRoot, HistoryGone
 from libs.workspace.history import Kept, Pruned, kept, make_room, prune
 from services.tool_executor.rows import JournalFreed
 from services.tool_executor.settings import Settings
@@ -177,7 +177,10 @@ class History:
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         log.warning("could not remove history", root=lease.input["root"], reason=str(error))
         changes = Changeset(Cause.of_lease(lease)).on_commit(lambda: self._answer(lease.id, error))
-        if lease.input.get("commit"):
+        if isinstance(error, BadRoot):
+            # A deleted folder would be tried for ever. One that comes back is looked at when it is opened.
+            changes = changes.on_commit(lambda: self._workspaces.reopen(Path(lease.input["root"])))
+        elif lease.input.get("commit"):
             changes = changes.start(self._next(lease, RETRY_SECONDS))
         return changes.emit(self._recorded(lease, "failed", rule=error.code)) if lease.input.get("purge") else changes
 

@@ -177,7 +177,7 @@ class Workspaces:
         """By session: the lock, and how many hold it or wait for it."""
         self._recovered: set[Path] = set()
         self.on_open: Callable[[str, Path], Awaitable[None]] = _nothing_due
-        """Called at the first opening of a folder by this process."""
+        """Called at the first opening of a folder by this process, and at the first after `reopen`."""
         self._set_aside: dict[Path, str] = {}
         """Folders whose `.suma` was not ours, with the sentence that says so, until an answer has it."""
         self._looked: dict[tuple[str, str], tuple[float, Path]] = {}
@@ -294,6 +294,10 @@ class Workspaces:
             self._note(root, await asyncio.to_thread(ownership.set_aside, root))
         except OSError as error:
             raise answer(HIDDEN, error) from error
+
+    def reopen(self, root: Path) -> None:
+        """Treat the next opening of a folder as the first: it is gone, and may come back in another state."""
+        self._recovered.discard(root)
 
     def examples(self, tenant: str) -> Path:
         """Return the folder of a tenant's example workspaces."""

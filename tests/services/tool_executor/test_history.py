@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -119,6 +120,36 @@ async def test_a_folder_that_was_away_is_pruned_at_its_opening(home: Dsns, tmp_p
         await aged(at, root)
     async with run_platform(home, tmp_path) as at:
         assert (await logged(at, root))[0]["undoable"]
+        params = {"root": str(root)}
+        await call(at.platform, EXECUTOR, "GET", "/internal/v1/sessions/s/diff", tenant=TENANT, params=params)
+        await freed(at, root)
+
+
+async def unplanned(at: RunningPlatform) -> None:
+    """Return when no removal of history is planned."""
+    pool = await at.platform.database.bus()
+    async with asyncio.timeout(WITHIN):
+        while await pool.fetchval("select count(*) from bus.leases where kind = 'history'"):
+            await at.platform.bus.waiting()
+
+
+async def test_history_of_a_deleted_folder_is_not_retried(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
+        await committed(at, root := at.folder("a.txt"))
+        await aged(at, root)
+        shutil.rmtree(root)
+        await at.later(31 * 24 * 3600)
+        await unplanned(at)
+
+
+async def test_a_folder_that_comes_back_is_pruned_again(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
+        await committed(at, root := at.folder("a.txt"))
+        await aged(at, root)
+        away = root.rename(tmp_path / "away")
+        await at.later(31 * 24 * 3600)
+        await unplanned(at)
+        away.rename(root)
         params = {"root": str(root)}
         await call(at.platform, EXECUTOR, "GET", "/internal/v1/sessions/s/diff", tenant=TENANT, params=params)
         await freed(at, root)
