@@ -68,7 +68,7 @@ class Channel:
         self._head: tuple[int, int] | None = None
         """The last event that was read here, and the page size."""
         self._latest: tuple[tuple[int, int, int], Page] | None = None
-        """The channel's last read after a wake-up, and its position."""
+        """The page of the channel's last read after a wake-up, if it has events, and its position."""
         self._ahead: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
@@ -115,7 +115,8 @@ class Channel:
         """Return the page after the head and its place, unless it is large: it stays until the next wake-up."""
         place = (self.version, after, most)
         page = await self._load(after, most)
-        return (place, page) if sum(len(event.body) for event in page.events) <= KEPT_LETTERS else None
+        # An empty page must not stay: another process may project the next event, without a wake-up here.
+        return (place, page) if 0 < sum(len(event.body) for event in page.events) <= KEPT_LETTERS else None
 
     async def _load(self, after: int, most: int) -> Page:
         page = await self._store.events(self.tenant, self.session, after=after, most=most)

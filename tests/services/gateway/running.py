@@ -19,6 +19,7 @@ from libs.changes import Cause, Changeset
 from libs.changes.writer import Applied
 from libs.database import Dsns
 from libs.events import Event
+from libs.events.envelope import Envelope
 from libs.identity.keys import ApiKey, mint
 from libs.leases.ports import NewLease
 from libs.runtime.host import Running, host, prepare
@@ -27,8 +28,10 @@ from libs.runtime.service import Service, Subscription
 from services import http_server
 from services.gateway.api.context import Gateway
 from services.gateway.directory import Directory
+from services.gateway.handlers import Handlers
 from services.gateway.keys import ensure_local_key
 from services.gateway.service import build, watch
+from services.gateway.sse.streams import Streams
 from services.gateway.sse.viewer import first
 from services.gateway.store import Numbered
 from tests import infrastructure
@@ -76,6 +79,15 @@ class RunningGateway:
         cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.tenant, key=key, session=session)
         cause = replace(cause, correlation=correlation or cause.correlation)
         return await self.platform.writer.apply(Changeset(cause).emit(*events))
+
+    async def projected_elsewhere(self, session: str, turn: str, event: Event) -> None:
+        """Project an event as another replica does: this one's viewers get no wake-up."""
+        key = f"{self.tenant}:{session}"
+        cause = Cause.request("gateway", id=ids.new(), tenant=self.tenant, key=key, session=session, turn=turn)
+        about = {"tenant": self.tenant, "key": key, "session": session, "turn": turn}
+        envelope = Envelope(id=cause.id, source="test", time=self.platform.clock.now(), data=event, **about)
+        replica = Handlers(Streams(self.context.store, None, most=1, each=1))
+        await self.platform.writer.apply(await replica.project(cause, envelope))
 
     async def worker_waits(self) -> None:
         """Create a due lease that no worker has room for."""

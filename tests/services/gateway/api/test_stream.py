@@ -129,6 +129,42 @@ async def test_events_that_commit_while_many_watch_reach_each_viewer_once(
     assert {tuple(viewer.seqs()) for viewer in viewers} == {tuple(range(1, 25))}
 
 
+async def _woken_for_nothing(home: RunningGateway, session: str) -> None:
+    """Wake the session's viewers after an event that they have already read."""
+    with home.context.streams.watch(home.tenant, session) as channel:
+        moved = channel.moved()
+        channel.wake()
+        await moved.wait()
+
+
+@pytest.mark.requirement("A19")
+async def test_viewer_reads_events_projected_by_another_replica(gateway_where: Dsns, owner: str) -> None:
+    async with _served(gateway_where, owner, settings={"reread_seconds": 0.05}) as (home, client):
+        session, turn = await _turn(client)
+        viewer = Sse()
+        async with opened(client, session, until=turn) as stream:
+            await read(stream, viewer, until="message.accepted")
+            await _woken_for_nothing(home, session)
+            await home.projected_elsewhere(session, turn, TurnEnded(turn_id=turn, state="completed"))
+            await asyncio.wait_for(read(stream, viewer), 10)
+
+    assert [type for _, type, _ in viewer.events] == ["message.accepted", "turn.ended"]
+
+
+@pytest.mark.requirement("A19")
+async def test_stream_until_an_ended_turn_shows_its_end(home: RunningGateway, web: httpx.AsyncClient) -> None:
+    session, turn = await _turn(web)
+    viewer = Sse()
+    async with opened(web, session) as other:
+        await read(other, Sse(), until="message.accepted")
+        await _woken_for_nothing(home, session)
+        await home.projected_elsewhere(session, turn, TurnEnded(turn_id=turn, state="completed"))
+        async with opened(web, session, "1", until=turn) as stream:
+            await read(stream, viewer)
+
+    assert [type for _, type, _ in viewer.events] == ["turn.ended"]
+
+
 async def test_a_turn_that_is_over_closes_its_stream_at_once(home: RunningGateway, web: httpx.AsyncClient) -> None:
     session, turn = await _turn(web)
     await _whole_turn(home, session, turn)
