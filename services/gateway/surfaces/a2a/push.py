@@ -119,7 +119,8 @@ class Webhooks:
                 done = Delivered(event.seq, over=updates.over)
                 if done.over:
                     return done
-        return Delivered(done.after, done.failures, over=turn.ended_at is not None)
+        # A process that stops may have read nothing.
+        return Delivered(done.after, done.failures, over=turn.ended_at is not None and not self._streams.closed)
 
     async def _events(self, lease: Lease, config: PushConfig, after: int) -> AsyncGenerator[Numbered]:
         """Yield the session's events until none came for a while, or the process stops."""

@@ -32,7 +32,7 @@ from libs.policy import Policy
 from services import http_server
 from services.gateway.surfaces.a2a.signing import encoded
 from tests import infrastructure
-from tests.services.gateway.running import running_gateway, served
+from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.surfaces.a2a.agent import BINDINGS, Agent, Worker, message, send
 
 PUBLIC, INSIDE = "93.184.215.14", "127.0.0.77"
@@ -155,6 +155,39 @@ async def test_webhook_is_told_after_a_restart(
     async with running_gateway(gateway_where, owner, worker.subscriptions, **given) as made:
         await infrastructure.shift(made.platform.database, seconds=60)
         await hook.until("completed")
+
+
+@pytest.mark.requirement("P1")
+async def test_delivery_during_a_stop_forgets_no_update(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, hook: Receiver
+) -> None:
+    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1"]}
+    given: dict[str, Any] = {"policy": rules, "keys": keys, "settings": settings}
+    hook.answers = [503]
+    worker = Worker()
+    async with (
+        running_gateway(gateway_where, owner, worker.subscriptions, **given) as made,
+        served(made) as url,
+        Agent(made, worker, url, owner).client() as client,
+    ):
+        await send(client, message("hello"), task_push_notification_config=TaskPushNotificationConfig(url=hook.url))
+        failed = await _lease(made, "input ->> 'failures' = '1'")
+        made.context.streams.close()
+        await infrastructure.shift(made.platform.database, seconds=10)
+        await _lease(made, f"id <> '{failed}'")
+    async with running_gateway(gateway_where, owner, worker.subscriptions, **given) as made:
+        await infrastructure.shift(made.platform.database, seconds=60)
+        await hook.until("completed")
+
+
+async def _lease(gateway: RunningGateway, condition: str) -> str:
+    """Wait for the lease of a webhook; return its id."""
+    pool = await gateway.platform.database.bus()
+    query = f"select id from bus.leases where kind = 'a2a_push' and {condition}"
+    async with asyncio.timeout(30):
+        while (found := await pool.fetchval(query)) is None:
+            pass
+    return str(found)
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
