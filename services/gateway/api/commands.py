@@ -8,6 +8,7 @@ repeated request can still wait for its outcome.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ from services.gateway.api.context import Gateway
 from services.gateway.api.models import Commanded, StreamEvent
 from services.gateway.domain.bodies import digest
 from services.gateway.rows import ReceiptPut
+from services.gateway.sse.streams import TooManyStreams
 from services.gateway.sse.viewer import first
 from services.gateway.store import GROUP, Numbered, Session
 
@@ -224,13 +226,16 @@ async def outcome(
     here: Gateway, caller: Principal, receipt: Mapping[str, Any], found: Callable[[Numbered], bool]
 ) -> Commanded:
     """Return a command with its outcome, if known within `command_wait` seconds (two by default)."""
-    event = await first(
-        here.streams,
-        caller.tenant,
-        receipt["session_id"],
-        after=receipt["after"],
-        wait=here.settings.command_wait,
-        found=found,
-    )
+    event = None
+    # The command is done, also where no stream is left to wait on.
+    with suppress(TooManyStreams):
+        event = await first(
+            here.streams,
+            caller.tenant,
+            receipt["session_id"],
+            after=receipt["after"],
+            wait=here.settings.command_wait,
+            found=found,
+        )
     shown = StreamEvent.model_validate(event) if event else None
     return Commanded(**receipt, outcome=shown)

@@ -235,6 +235,15 @@ async def test_more_streams_than_allowed_are_refused_with_a_problem(gateway_wher
     assert int(refused.headers["Retry-After"]) >= 1
 
 
+async def test_command_is_accepted_while_all_streams_are_open(gateway_where: Dsns, owner: str) -> None:
+    async with _served(gateway_where, owner, settings={"streams_most": 1}) as (_, client):
+        session, turn = await _turn(client)
+        async with opened(client, session) as stream:
+            await read(stream, Sse(), until="message.accepted")
+            answer = await client.post(f"/v1/turns/{turn}/cancel")
+    assert (answer.status_code, answer.json()["outcome"]) == (202, None)
+
+
 async def test_the_gateways_stop_ends_its_streams(gateway_where: Dsns, owner: str) -> None:
     """Viewers reconnect elsewhere, and the stop does not wait for endless streams."""
     async with AsyncExitStack() as outside:
