@@ -5,7 +5,7 @@ A surface translates its protocol to these calls and back. It decides nothing th
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -134,10 +134,15 @@ class TurnClient:
 
     async def begun(self, key: str) -> str | None:
         """Return the turn that a request of the caller with this key has begun."""
+        found = await self.receipt(key)
+        turn: str | None = found.get("turn_id") if found is not None else None
+        return turn
+
+    async def receipt(self, key: str) -> Mapping[str, Any] | None:
+        """Return the first answer to a request of the caller with this key."""
         keep = self._here.settings.idempotency_hours * 3600
         found = await self._here.store.receipt(self._who.tenant, self._who.id, key, keep=keep)
-        turn: str | None = found.body.get("turn_id") if found is not None else None
-        return turn
+        return found.body if found is not None else None
 
     async def turn(self, turn_id: str) -> TurnShown:
         require(self._who, READING)

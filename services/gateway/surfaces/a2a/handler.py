@@ -49,7 +49,7 @@ from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
 from services.gateway.surfaces.segments import AccessChanged, Stopping, ends
-from services.gateway.surfaces.turns import End, Heartbeat, Numbered
+from services.gateway.surfaces.turns import ASKED, End, Heartbeat, Numbered, TurnStatus
 
 PAGE, PAGE_MOST = 50, 100
 STALE = "stale"
@@ -229,11 +229,12 @@ class Tasks(RequestHandler):
         status = await call.turns.status(task)
         if context not in ("", status.turn.session_id):
             raise InvalidParamsError("the task belongs to another context")
+        if await _went_on(call, status, message.key):
+            return Sent(task)
         asked_at = (await self._store.now(call.who.tenant, task)).at
         if isinstance(status.question, ApprovalShown):
             taken = await self._decided(call, status.question, message)
             return Sent(task, asked_at=asked_at if taken else None)
-        # A repeated message gets its first answer, also if the task has gone on since.
         await call.turns.reply(task, _text(message), key=message.key)
         return Sent(task, asked_at=asked_at)
 
@@ -269,6 +270,14 @@ class Tasks(RequestHandler):
                 return now.facts
             place = now.place
         return (await self._tasks.now(call, sent)).facts
+
+
+async def _went_on(call: Call, status: TurnStatus, key: str) -> bool:
+    """Return whether the task has taken this message before, and asks nothing or something else since."""
+    taken = await call.turns.receipt(key)
+    if taken is None or status.question is None:
+        return taken is not None
+    return any(event.type in ASKED for event in await call.turns.events(status.turn, after=taken["after"]))
 
 
 async def _moves(call: Call, place: Accepted, until: float) -> bool:

@@ -112,6 +112,18 @@ async def test_answer_that_does_not_fit_leaves_the_question_open(agent: Agent) -
         assert await client.get_task(GetTaskRequest(id=asked.id)) == asked
 
 
+async def test_repeated_answer_gets_what_the_task_is_now(agent: Agent) -> None:
+    async with agent.client() as client:
+        asked = await send(client, message("approve twice"))
+        first, second = (message(f"approve {DIGEST[:16]}", task=asked.id) for _ in range(2))
+        again = await send(client, first)
+        assert await send(client, first) == again
+        done = await send(client, second)
+        assert await send(client, first) == done
+    assert (state_of(again), state_of(done)) == ("input_required", "completed")
+    assert again.status.message != asked.status.message
+
+
 async def test_words_approve_only_with_the_digest_shown(agent: Agent) -> None:
     async with agent.client() as client:
         asked = await send(client, message("approve this"))
