@@ -30,6 +30,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import Request
 
 from libs.errors import Rejected, SumaError
+from libs.events import reasons
 from libs.events.values import Asset, StepState, ToolCall
 from libs.identity import Principal
 from libs.skills import ToolDefinition
@@ -96,6 +97,8 @@ class Call:
     """None in 2026-07-28."""
     asked: set[str] = field(default_factory=set)
     """Questions that this request has asked, or that it answers."""
+    following: str = ""
+    """The turn that it follows."""
 
     @classmethod
     def of(cls, context: Context) -> Call:
@@ -155,7 +158,7 @@ class Call:
         return await self._until_it_ends(await self._begun(tool, args))
 
     async def _until_it_ends(self, turn: Accepted | TurnShown) -> Result:
-        async with self._cancelled_with(turn.turn_id):
+        async with self._cancelling():
             return await self.follow(turn)
 
     async def _begun(self, tool: ToolDefinition | None, args: dict[str, Any]) -> Accepted:
@@ -185,25 +188,30 @@ class Call:
         done = await self.turns.cancel(_one(args, "turn_id"), reason=str(args.get("reason", "")))
         return ended(await self.turns.turn(done.turn_id), None)
 
-    async def follow(self, turn: Accepted | TurnShown) -> Result:
-        """Report progress until the turn ends or asks what this client cannot be asked."""
+    async def follow(self, turn: Accepted | TurnShown, *, after: int | None = None) -> Result:
+        """Report progress until the turn ends or asks what this client cannot be asked. A turn that only carried an
+        answer is followed by the turn that asked.
+        """
         assert self.context.request is not None
         # The turn may take long: a call that waits counts as a stream, not as a running request.
         self.context.request.state.release()
+        self.following = turn.turn_id
         last: Mapping[str, Any] | None = None
-        async with aclosing(self.turns.follow(turn)) as items:
+        async with aclosing(self.turns.follow(turn, after=after)) as items:
             async for item in items:
                 match item:
                     case Numbered():
+                        after = item.seq
                         last = item.data if item.type == "step.changed" else last
                         await self._tell(turn, item)
                         if item.type in ASKING and (asked := await self._ask(turn)) is not None:
                             return asked
-                    case End.DONE:
-                        return ended(await self.turns.turn(turn.turn_id), last)
-                    case End():
+                    case End.LEAVING | End.FORBIDDEN:
                         return await self._left(turn, item)
-        raise AssertionError("a stream ends with its reason")
+        done = await self.turns.turn(turn.turn_id)
+        if done.reason == reasons.ANSWERED_CLARIFICATION:
+            return await self.follow(await self.turns.turn(done.detail), after=after)
+        return ended(done, last)
 
     async def _tell(self, turn: Accepted | TurnShown, event: Numbered) -> None:
         """Report an event as progress. Its number grows from event to event, on every stream of the call."""
@@ -241,14 +249,14 @@ class Call:
         return CallToolResult(content=[TextContent(text=text)], structured_content=about, is_error=True)
 
     @asynccontextmanager
-    async def _cancelled_with(self, turn_id: str) -> AsyncIterator[None]:
-        """Cancel the turn with its request, where the protocol says so."""
+    async def _cancelling(self) -> AsyncIterator[None]:
+        """Cancel the followed turn with its request, where the protocol says so."""
         try:
             yield
         except anyio.get_cancelled_exc_class():
             if self.stream is None and not self.here.drain.closed:
                 with anyio.CancelScope(shield=True), anyio.move_on_after(CANCEL_SECONDS):
-                    await cancel(self.turns, turn_id, "the MCP client closed the call")
+                    await cancel(self.turns, self.following, "the MCP client closed the call")
             raise
 
 
