@@ -44,7 +44,7 @@ from services.gateway.api.sessions import TurnOver
 from services.gateway.domain import access
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
-from services.gateway.surfaces.a2a.reader import TaskReader, Update, begun
+from services.gateway.surfaces.a2a.reader import TaskReader, Update
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
@@ -86,7 +86,7 @@ class Tasks(RequestHandler):
         with call.refusing():
             self._here.streams.check_capacity(call.who.tenant)
             sent, history = await self._sent(call, params), _history_of(params.configuration)
-            updates = self._tasks.answered(call, sent, history) if sent.continues else begun(call, sent, history)
+            updates = (self._tasks.answered if sent.continues else self._tasks.begun)(call, sent, history)
             async with aclosing(updates) as each:
                 async for update in each:
                     yield update
@@ -253,7 +253,8 @@ class Tasks(RequestHandler):
         return False
 
     async def _settled(self, call: Call, sent: Sent) -> Facts:
-        """Wait until the task ends or asks, as long as the client waits too; return its state.
+        """Wait until the task ends or asks, as long as the client waits too; return its state. The task that asked
+        follows one that only carried its answer.
 
         Raises:
             Stopping: this server stops before that; the repeated message finds its task.
@@ -266,6 +267,9 @@ class Tasks(RequestHandler):
         place = sent.accepted
         while place is None or await _moves(call, place, until):
             now = await self._tasks.now(call, sent)
+            if now.asker is not None:
+                sent, place = Sent(now.asker), None
+                continue
             if now.pauses:
                 return now.facts
             place = now.place

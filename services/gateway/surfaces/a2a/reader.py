@@ -11,6 +11,7 @@ from typing import TypeAlias
 from a2a.types.a2a_pb2 import Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
 from libs import ids
+from libs.events import reasons
 from services.gateway.api.models import Accepted, TurnShown
 from services.gateway.sse.viewer import TextDelta
 from services.gateway.store import Numbered
@@ -32,6 +33,12 @@ class Now:
     def pauses(self) -> bool:
         """Whether it has ended, or waits for the client."""
         return pauses(STATES[self.facts.turn.state])
+
+    @property
+    def asker(self) -> str | None:
+        """The task that goes on, if this one only carried the answer to its question."""
+        turn = self.facts.turn
+        return turn.detail if turn.reason == reasons.ANSWERED_CLARIFICATION else None
 
     @property
     def place(self) -> Accepted:
@@ -73,7 +80,7 @@ class TaskReader:
         now = await self.now(call, sent)
         yield task_of(now.facts, base=call.base, history=history)
         if not now.pauses:
-            async with aclosing(_followed(call, now.facts.turn, now.seq)) as updates:
+            async with aclosing(self._followed(call, now.facts.turn, now.seq)) as updates:
                 async for update in updates:
                     yield update
 
@@ -82,43 +89,49 @@ class TaskReader:
         now = await self.now(call, sent)
         yield task_of(now.facts, base=call.base, history=None)
         if now.facts.turn.ended_at is None:
-            async with aclosing(_followed(call, now.facts.turn, now.seq)) as updates:
+            async with aclosing(self._followed(call, now.facts.turn, now.seq)) as updates:
                 async for update in updates:
                     yield update
 
+    async def begun(self, call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
+        """Yield a new task as it was accepted, without a read, then its updates until it ends or asks."""
+        assert sent.accepted is not None
+        accepted = sent.accepted
+        at = datetime.fromtimestamp(ids.made_at(accepted.turn_id) or 0.0, UTC)
+        turn = TurnShown(
+            turn_id=accepted.turn_id,
+            session_id=accepted.session_id,
+            message_id=accepted.message_id,
+            text=sent.text,
+            state="received",
+            reason=None,
+            detail="",
+            answer=None,
+            created_at=at,
+            started_at=None,
+            ended_at=None,
+        )
+        yield task_of(Facts(turn, at), base=call.base, history=history)
+        async with aclosing(self._followed(call, turn, accepted.after)) as updates:
+            async for update in updates:
+                yield update
 
-async def begun(call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
-    """Yield a new task as it was accepted, without a read, then its updates until it ends or asks."""
-    assert sent.accepted is not None
-    accepted = sent.accepted
-    at = datetime.fromtimestamp(ids.made_at(accepted.turn_id) or 0.0, UTC)
-    turn = TurnShown(
-        turn_id=accepted.turn_id,
-        session_id=accepted.session_id,
-        message_id=accepted.message_id,
-        text=sent.text,
-        state="received",
-        reason=None,
-        detail="",
-        answer=None,
-        created_at=at,
-        started_at=None,
-        ended_at=None,
-    )
-    yield task_of(Facts(turn, at), base=call.base, history=history)
-    async with aclosing(_followed(call, turn, accepted.after)) as updates:
-        async for update in updates:
-            yield update
-
-
-async def _followed(call: Call, turn: TurnShown, after: int) -> AsyncGenerator[Update]:
-    updates, partial = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions
-    async with aclosing(call.turns.follow(turn, after=after)) as items:
-        async for item in items:
-            if isinstance(item, Numbered):
-                for update in updates.of(item):
-                    yield update
-                    if isinstance(update, TaskStatusUpdateEvent) and pauses(update.status.state):
-                        return
-            elif isinstance(item, TextDelta) and partial:
-                yield updates.piece(item)
+    async def _followed(self, call: Call, turn: TurnShown, after: int) -> AsyncGenerator[Update]:
+        """Yield a task's updates until it ends or asks. The task that asked follows one that only carried its answer."""
+        updates, partial, asker = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions, None
+        async with aclosing(call.turns.follow(turn, after=after)) as items:
+            async for item in items:
+                match item:
+                    case Numbered(type="turn.ended") if item.data.get("reason") == reasons.ANSWERED_CLARIFICATION:
+                        asker = str(item.data["detail"])
+                    case Numbered():
+                        for update in updates.of(item):
+                            yield update
+                            if isinstance(update, TaskStatusUpdateEvent) and pauses(update.status.state):
+                                return
+                    case TextDelta() if partial:
+                        yield updates.piece(item)
+        if asker is not None:
+            async with aclosing(self.answered(call, Sent(asker), None)) as rest:
+                async for later in rest:
+                    yield later

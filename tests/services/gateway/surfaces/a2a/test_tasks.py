@@ -74,6 +74,13 @@ async def test_message_names_only_the_task_and_keeps_its_context(agent: Agent) -
     assert [said.parts[0].text for said in done.history] == ["which one", "Which folder?", "the red one"]
 
 
+async def test_message_in_a_context_answers_its_open_question(agent: Agent) -> None:
+    async with agent.client() as client:
+        asked = await send(client, message("which one"))
+        done = await send(client, message("the red one", context=asked.context_id))
+    assert (done.id, state_of(done), answer_of(done)) == (asked.id, "completed", "THE RED ONE")
+
+
 async def test_wrong_context_of_a_task_is_rejected(agent: Agent) -> None:
     async with agent.client() as client:
         asked = await send(client, message("which one"))
