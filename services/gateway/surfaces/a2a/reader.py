@@ -18,6 +18,8 @@ from services.gateway.store import Numbered
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore
 from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT, STATES, Facts, Updates, pauses, task_of
+from services.gateway.surfaces.segments import AccessChanged, Stopping
+from services.gateway.surfaces.turns import End
 
 Update: TypeAlias = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
@@ -117,11 +119,20 @@ class TaskReader:
                 yield update
 
     async def _followed(self, call: Call, turn: TurnShown, after: int) -> AsyncGenerator[Update]:
-        """Yield a task's updates until it ends or asks. The task that asked follows one that only carried its answer."""
+        """Yield a task's updates until it ends or asks. The task that asked follows one that only carried its answer.
+
+        Raises:
+            Stopping: this server stops before that; subscribe again.
+            AccessChanged: the caller may not see the task any more.
+        """
         updates, partial, asker = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions, None
         async with aclosing(call.turns.follow(turn, after=after)) as items:
             async for item in items:
                 match item:
+                    case End.LEAVING:
+                        raise Stopping
+                    case End.FORBIDDEN:
+                        raise AccessChanged
                     case Numbered(type="turn.ended") if item.data.get("reason") == reasons.ANSWERED_CLARIFICATION:
                         asker = str(item.data["detail"])
                     case Numbered():

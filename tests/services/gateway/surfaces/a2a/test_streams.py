@@ -15,11 +15,15 @@ from a2a.types.a2a_pb2 import (
     SubscribeToTaskRequest,
     TaskState,
 )
-from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
+from a2a.utils.errors import A2AError, TaskNotFoundError, UnsupportedOperationError
 
 from libs.cache import Delta, Stream
+from libs.database import Dsns
+from libs.keys.file import FileKeys
+from libs.policy import Policy
 from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT
-from tests.services.gateway.surfaces.a2a.agent import BINDINGS, DIGEST, Agent, message, request, streamed
+from tests.services.gateway.running import running_gateway, served
+from tests.services.gateway.surfaces.a2a.agent import BINDINGS, DIGEST, Agent, Worker, message, request, streamed
 
 
 def kinds(stream: Sequence[StreamResponse]) -> list[str]:
@@ -138,6 +142,23 @@ async def test_ended_and_others_tasks_have_no_stream(agent: Agent) -> None:
             await _Reading(client, done.id).begun()
         with pytest.raises(TaskNotFoundError):
             await _Reading(other, done.id).begun()
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_stop_ends_a_stream_with_an_error(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, binding: str
+) -> None:
+    worker = Worker()
+    async with (
+        running_gateway(gateway_where, owner, worker.subscriptions, policy=rules, keys=keys) as made,
+        served(made) as url,
+        Agent(made, worker, url, owner).client(binding, streaming=True) as client,
+    ):
+        reading = _Reading(client, await send_now(client, "wait"))
+        await reading.begun()
+        made.context.streams.close()
+        with pytest.raises(A2AError):
+            await reading.rest()
 
 
 async def send_now(client: Client, text: str) -> str:
