@@ -13,6 +13,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.requests import Request
+
 from libs.errors import Denied, NotFound, Unavailable
 from libs.events import reasons
 from services.gateway.api.models import Accepted, TurnShown
@@ -114,6 +116,11 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
         async with aclosing(follow(turns, Segment(segment.session_id, answered, segment.after))) as rest:
             async for item in rest:
                 yield item
+
+
+async def left(request: Request, item: object) -> bool:
+    """Return whether the client has left, as far as a heartbeat shows."""
+    return isinstance(item, Heartbeat) and await request.is_disconnected()
 
 
 async def earlier(turns: TurnClient, segment: Segment) -> list[Numbered]:

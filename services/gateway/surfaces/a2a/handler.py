@@ -48,8 +48,8 @@ from services.gateway.surfaces.a2a.reader import TaskReader, Update
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
-from services.gateway.surfaces.segments import AccessChanged, Stopping, ends
-from services.gateway.surfaces.turns import ASKED, End, Heartbeat, Numbered, TurnStatus
+from services.gateway.surfaces.segments import AccessChanged, Stopping, ends, left
+from services.gateway.surfaces.turns import ASKED, End, Numbered, TurnStatus
 
 PAGE, PAGE_MOST = 50, 100
 STALE = "stale"
@@ -294,10 +294,10 @@ async def _moves(call: Call, place: Accepted, until: float) -> bool:
                         raise Stopping
                     case End.FORBIDDEN:
                         raise AccessChanged
-                    case Heartbeat() if await call.request.is_disconnected():
-                        return False
                     case Numbered() if ends(item):
                         return True
+                if await left(call.request, item):
+                    return False
             return True
     return False
 

@@ -68,6 +68,8 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     request.state.release()
     async with aclosing(items):
         async for item in items:
+            if await segments.left(request, item):
+                break
             for _ in completion.take(item):
                 pass
     return JSONResponse(completion.whole())

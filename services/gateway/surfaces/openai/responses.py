@@ -78,6 +78,8 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     request.state.release()
     async with aclosing(segments.follow(call.turns, begun)) as items:
         async for item in items:
+            if await segments.left(request, item):
+                break
             shown.output.absorb(item)
     return JSONResponse(shown.whole())
 

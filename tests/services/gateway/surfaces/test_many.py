@@ -18,7 +18,7 @@ from libs.events.envelope import Envelope
 from libs.keys.file import FileKeys
 from libs.policy import Policy
 from libs.runtime.service import Subscription
-from tests.services.gateway.running import RunningGateway, running_gateway
+from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.support import surfaces
 from tests.support.surfaces import Surface
 
@@ -55,6 +55,11 @@ async def crowd(where: Dsns, owner: str, **given: Any) -> AsyncIterator[Crowd]:
             for call in made.calls:
                 call.cancel()
             await asyncio.gather(*made.calls, return_exceptions=True)
+
+
+def _over(url: str, http: httpx.AsyncClient) -> httpx.AsyncClient:
+    """Return the same client over a socket, where a server can see it leave."""
+    return httpx.AsyncClient(base_url=url, headers=http.headers, timeout=http.timeout)
 
 
 class Crowd:
@@ -103,6 +108,25 @@ async def test_waiting_calls_take_no_places_of_requests(
             await here.wait()
         assert (await here.http.get("/v1/sessions")).status_code == 200
         assert {answer.status_code for answer in await here.finish()} == {200}
+
+
+@pytest.mark.parametrize("surface", [surfaces.a2a, surfaces.a2a_rest, surfaces.chat, surfaces.responses])
+async def test_call_whose_client_left_keeps_no_stream(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, surface: Surface
+) -> None:
+    settings = {"heartbeat_seconds": 0.05}
+    async with (
+        crowd(gateway_where, owner, policy=rules, keys=keys, settings=settings) as here,
+        served(here.home) as url,
+        _over(url, here.http) as http,
+    ):
+        gone = Crowd(here.home, here.worker, http)
+        call = gone.call(surface)
+        await gone.wait()
+        call.cancel()
+        async with asyncio.timeout(30):
+            while here.home.context.streams.open:
+                await http.get("/healthz")
 
 
 @pytest.mark.parametrize("surface", [surfaces.a2a, surfaces.a2a_rest, surfaces.mcp_2026, surfaces.mcp_2025])
