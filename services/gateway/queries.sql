@@ -58,8 +58,8 @@ left join lateral (
 where s.tenant_id = :tenant and s.session_id = :session;
 
 -- name: sessions_before(tenant, reader, before, words, open, most)
--- The newest sessions before a given one that a principal sees; ids are UUIDv7, so they sort by creation. `words` is part of
--- a title, folder or id; `open` leaves out sessions without an open turn.
+-- The newest sessions before a given one that a principal sees. They sort by creation and not by id, which may be derived from a
+-- name. `words` is part of a title, folder or id; `open` leaves out sessions without an open turn.
 select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
     t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
@@ -69,12 +69,15 @@ left join lateral (
     select t.turn_id, t.state from gateway.turns t
     where t.tenant_id = s.tenant_id and t.session_id = s.session_id and t.ended_at is null order by t.turn_id limit 1
 ) as t on true
-where s.tenant_id = :tenant and (cast(:before as text) is null or s.session_id < :before)
+where s.tenant_id = :tenant
+    and (cast(:before as text) is null or (s.created_at, s.session_id) < (
+        select b.created_at, b.session_id from gateway.session_envelopes b where b.tenant_id = :tenant and b.session_id = :before
+    ))
     and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
     and (cast(:words as text) is null
         or position(lower(:words) in lower(concat_ws(' ', s.title, s.root, s.session_id, s.principal))) > 0)
     and (not cast(:open as boolean) or t.turn_id is not null)
-order by s.session_id desc limit :most;
+order by s.created_at desc, s.session_id desc limit :most;
 
 -- name: events_after(tenant, session, after, most, bytes)
 -- The next numbered events of a session: at most `most`, and at most `bytes` of data or one larger event.

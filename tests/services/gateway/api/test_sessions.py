@@ -10,6 +10,7 @@ import pytest
 from libs import ids
 from libs.events import MessageCompleted, MessageReceived, TurnEnded, TurnQueued, TurnStarted
 from tests.services.gateway.running import RunningGateway
+from tests.support import surfaces
 
 
 @pytest.mark.requirement("S3-08", "S3-30")
@@ -138,6 +139,18 @@ async def test_sessions_and_turns_come_in_pages(http: httpx.AsyncClient) -> None
     ids = sorted((s["session_id"] for s in opened), reverse=True)
     assert [s["session_id"] for s in first["sessions"] + rest["sessions"]] == ids
     assert rest["next"] is None
+
+
+async def test_session_with_a_derived_id_sorts_by_its_creation(eager: RunningGateway) -> None:
+    async with eager.client() as http:
+        for _ in range(3):
+            run = surfaces.agui("hello", True)
+            assert (await http.post(run.path, json=run.body)).status_code == 200
+        newest = (await http.post("/v1/sessions", json={"title": "newest"})).json()["session_id"]
+        first = (await http.get("/v1/sessions", params={"limit": 2})).json()
+        rest = (await http.get("/v1/sessions", params={"limit": 3, "before": first["next"]})).json()
+    shown = [session["session_id"] for session in first["sessions"] + rest["sessions"]]
+    assert (shown[0], len(set(shown)), rest["next"]) == (newest, 4, None)
 
 
 @pytest.mark.requirement("S4-56")
