@@ -108,12 +108,21 @@ begin
         done := done || part;
     end if;
 
+    -- session.open: the first with its id succeeds; a request that conflicts reads the session.
     if changes ? 'session.open' then
-        insert into gateway.session_envelopes (tenant_id, session_id, principal, title, root, hitl, created_at, last_at)
-        select c.tenant_id, c.session_id, c.principal, c.title, c.root, c.hitl, c.at, c.at
-        from jsonb_to_recordset(changes -> 'session.open')
-            as c(tenant_id text, session_id text, principal text, title text, root text, hitl text, at timestamptz)
-        order by c.tenant_id, c.session_id;
+        with c as (
+            select distinct on (m.tenant_id, m.session_id) m.*
+            from jsonb_to_recordset(changes -> 'session.open')
+                as m(i int, tenant_id text, session_id text, principal text, title text, root text, hitl text, at timestamptz)
+            order by m.tenant_id, m.session_id, m.i
+        ), put as (
+            insert into gateway.session_envelopes (tenant_id, session_id, principal, title, root, hitl, created_at, last_at)
+            select c.tenant_id, c.session_id, c.principal, c.title, c.root, c.hitl, c.at, c.at
+            from c order by c.tenant_id, c.session_id
+            on conflict (tenant_id, session_id) do nothing returning tenant_id, session_id
+        )
+        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, session_id);
+        done := done || part;
     end if;
 
     if changes ? 'session.share' then
@@ -453,7 +462,7 @@ begin
 
     -- None of these depends on a version: they are safe to repeat, or belong to a session whose row is locked above.
     foreach kind in array array[
-        'session.open', 'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put',
+        'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put',
         'session.share', 'key.used', 'upload.drop', 'upload.expire', 'blob.forget',
         'push.put', 'push.drop'
     ] loop

@@ -253,11 +253,12 @@ async def send_message(
     """Accept a message, and open a session for it if needed, in one transaction. `opens` is the id of a new one, `call`
     all that its turn does.
     """
-    session = await here.writable(who, body.session_id) if body.session_id else None
-    await commands.refuse_without(here, who, "chat", "conversation.send", session.session_id if session else None)
+    found = await here.writable(who, body.session_id) if body.session_id else None
+    await commands.refuse_without(here, who, "chat", "conversation.send", found.session_id if found else None)
 
     async def decide() -> CommandResult:
         at = here.platform.clock.now().isoformat()
+        session = found or await _opened(here, who, opens)
         name, turn = session.session_id if session else opens or ids.new(), ids.new()
         if session is None:
             here.queue_limiter.opened(who.tenant, name)
@@ -278,6 +279,13 @@ async def send_message(
         return CommandResult(changeset.on_commit(wake), receipt.model_dump())
 
     return Accepted.model_validate(await commands.write(here, who, once, decide))
+
+
+async def _opened(here: Gateway, who: Principal, name: str | None) -> Session | None:
+    """Return the session that a concurrent request has opened by this id."""
+    with suppress(NoSuchSession):
+        return await here.writable(who, name) if name else None
+    return None
 
 
 async def _ended(here: Gateway, who: Principal, turn_id: str, *, wait: float, repeated: bool) -> Turn | None:

@@ -153,6 +153,16 @@ async def test_session_with_a_derived_id_sorts_by_its_creation(eager: RunningGat
     assert (shown[0], len(set(shown)), rest["next"]) == (newest, 4, None)
 
 
+async def test_runs_of_a_new_thread_share_its_session(eager: RunningGateway) -> None:
+    async with eager.client() as http:
+        runs = [surfaces.agui("hello", True) for _ in range(8)]
+        answers = await asyncio.gather(*(http.post(run.path, json={**run.body, "threadId": "new"}) for run in runs))
+        (session,) = (await http.get("/v1/sessions")).json()["sessions"]
+        turns = (await http.get(f"/v1/sessions/{session['session_id']}/history")).json()["turns"]
+    assert [answer.status_code for answer in answers] == [200] * 8
+    assert len(turns) == 8
+
+
 @pytest.mark.requirement("S4-56")
 async def test_scope_weavers_names_do_the_same(http: httpx.AsyncClient) -> None:
     run = (await http.post("/run", json={"text": "tidy", "hitl": "bypass"})).json()
