@@ -66,6 +66,9 @@ class Stream(Protocol):
     seen: int
     """The last event that the client received on an earlier stream."""
 
+    def follow(self, turn_id: str) -> None:
+        """Note the turn that the call follows."""
+
     def at(self, seq: int) -> None:
         """Note the number of the last event that was sent to the client."""
 
@@ -196,6 +199,8 @@ class Call:
         # The turn may take long: a call that waits counts as a stream, not as a running request.
         self.context.request.state.release()
         self.following = turn.turn_id
+        if self.stream is not None:
+            self.stream.follow(turn.turn_id)
         last: Mapping[str, Any] | None = None
         async with aclosing(self.turns.follow(turn, after=after)) as items:
             async for item in items:

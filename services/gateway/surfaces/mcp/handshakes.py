@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -90,7 +91,7 @@ class Handshakes:
     async def _resume(self, scope: Scope, receive: Receive, send: Send, session: Session) -> None:
         """Go on with the stream of a call after the last event that the client saw: follow the call's turn."""
         position = Position.parse(Headers(scope=scope)[LAST_EVENT_ID])
-        turn_id = await self._turns(scope).begun(session.key_of(position.request_id)) or NO_TURN
+        turn_id = position.turn_id or await self._turns(scope).begun(session.key_of(position.request_id)) or NO_TURN
         message = {
             "jsonrpc": "2.0",
             "id": position.request_id,
@@ -191,9 +192,13 @@ class CallStream(EventStore):
     ) -> None:
         self._write, self._end, self._version = write, end, version
 
+    def follow(self, turn_id: str) -> None:
+        """Note the turn that the call follows."""
+        self._position = replace(self._position, turn_id=turn_id)
+
     def at(self, seq: int) -> None:
         """Note the number of the last event that was sent to the client."""
-        self._position = Position(self._position.request_id, seq, self._position.progress_token)
+        self._position = replace(self._position, seq=seq)
 
     async def ask(self, turn_id: str, question: Question) -> None:
         """Ask on this stream. The answer reaches the turn by itself, through any replica."""

@@ -75,19 +75,22 @@ class Position:
     request_id: str | int
     seq: int
     progress_token: str | int | None = None
+    turn_id: str | None = None
+    """The turn that the call follows; None until it has one."""
 
     @override
     def __str__(self) -> str:
-        raw = orjson.dumps([self.request_id, self.seq, self.progress_token])
+        raw = orjson.dumps([self.request_id, self.seq, self.progress_token, self.turn_id])
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     @classmethod
     def parse(cls, text: str) -> Position:
         """Return the position of an event id. Raises NoSuchMcpSession."""
         try:
-            request_id, seq, token = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+            request_id, seq, token, turn_id = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         except ValueError:
             raise NoSuchMcpSession("this event id is not one of this server") from None
         if not isinstance(request_id, str | int) or not isinstance(seq, int):
             raise NoSuchMcpSession("this event id is not one of this server")
-        return cls(request_id, seq, token if isinstance(token, str | int) else None)
+        known = turn_id if isinstance(turn_id, str) else None
+        return cls(request_id, seq, token if isinstance(token, str | int) else None, known)
