@@ -47,7 +47,8 @@ async def attempt(here: Gateway, who: Principal, request: Request, body: Any) ->
         return Attempt.after(found) if found else Attempt(known + ids.new())
     if not KEYS.fullmatch(given):
         raise BadKey
-    known = f"openai:{given}:"
+    # A digest: of two keys neither may begin with the other.
+    known = f"openai:{digest(KEY, given)}:"
     keep = here.settings.idempotency_hours * 3600
     found = await here.store.last_receipt(who.tenant, who.id, known, keep=keep)
     if found is not None and found.key != known + this:

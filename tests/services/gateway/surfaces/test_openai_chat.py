@@ -119,6 +119,17 @@ async def test_repeated_request_gets_the_first_turn(client: openai.AsyncOpenAI) 
     assert new.id != once.id
 
 
+async def test_key_that_begins_another_is_free(client: openai.AsyncOpenAI) -> None:
+    async def say(text: str, key: str) -> str | None:
+        headers = {"Idempotency-Key": key}
+        done = await client.chat.completions.create(model="suma", messages=[user(text)], extra_headers=headers)
+        return done.choices[0].finish_reason
+
+    assert await say("hello", "mine:a") == await say("what can you do?", "mine") == "stop"
+    with pytest.raises(openai.UnprocessableEntityError, match="another request"):
+        await say("hello", "mine")
+
+
 async def test_session_of_another_tenant_looks_missing(stack: Stack, client: openai.AsyncOpenAI) -> None:
     said = Chat(client)
     await said.say("frobnicate")
