@@ -24,6 +24,7 @@ WORK = (
 )
 WAITS = {"expiry": "ignored", "clarification": "unclear", "lost": "garbled"}
 """Leases that only these turns come to."""
+TURNS = {**WAITS, "contents": "unpack"}
 SIDES = ("run:before", "run:after", "finish:before", "finish:after")
 ELSEWHERE = {"tool_executor:effect", "tool_executor:settle", "conversation_worker:turn"}
 """The first two are killed in test_effects, with tools that act outside; the last in test_slots, where one turn keeps
@@ -36,6 +37,7 @@ POINTS: list[Hit] = [
     *((f"tool_executor:tool:{side}", COMMIT) for side in SIDES),
     ("tool_executor:tool:run:after", REMOVE),
     *((f"tool_executor:history:{side}", 1) for side in ("run:before", "finish:after")),
+    *((f"tool_executor:contents:{side}", 1) for side in ("run:before", "finish:after")),
     ("writer:commit:before", 1),
     ("writer:commit:after", 9),
     ("conversation_worker:suma.message.received.v1:before", 1),
@@ -48,12 +50,12 @@ POINTS: list[Hit] = [
 
 
 def kind(point: str) -> str:
-    return WAITS.get(point.split(":")[1], "tidy")
+    return TURNS.get(point.split(":")[1], "tidy")
 
 
 def cast_for(kind: str) -> Scenario:
-    """People answer the tidy ones; the others are not waited for long."""
-    return turn_scenario if kind == "tidy" else partial(turn_scenario, patience=SOON)
+    """People answer those that act; the others are not waited for long."""
+    return partial(turn_scenario, patience=SOON) if kind in WAITS.values() else turn_scenario
 
 
 @pytest.mark.requirement("A10")

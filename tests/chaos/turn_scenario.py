@@ -1,6 +1,7 @@
 """The real services as a scenario for the kill driver: whole turns, on a real folder, with a person who approves.
 
 How a turn goes is in its session's name: `tidy-` scans, removes, sorts and commits, `many-` sorts a thousand files,
+`unpack-` unpacks an archive,
 `ignored-` is never approved, `unclear-` is asked back and not answered. The model judges by what it is shown and not by
 what it was asked before, so that another process goes on where one was killed; it mends each first draft once.
 """
@@ -47,6 +48,8 @@ MANY = plan(
     ("manage-files.list", {"path": "."}),
     ("organize-by-type.sort", {"source": "$step(1).nodes", "by": "extension_category", "target": "."}),
 )
+UNPACK = plan(("manage-files.list", {"path": "."}), ("archive-files.unpack", {"path": "all.zip"}))
+PLANS = {"many": MANY, "unpack": UNPACK}
 MENDED = "mended"
 DAY = 24 * 3600.0
 ASKED = """
@@ -64,7 +67,7 @@ class Steady:
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         if task.text == "unclear":
             return ClarificationNeeded("Which of them?", missing=("which",))
-        return PlanDraft(MANY if task.text == "many" else TIDY)
+        return PlanDraft(PLANS.get(task.text, TIDY))
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         good = plan.reasoning == MENDED or task.text == "many"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
+from random import Random
+from zipfile import ZipFile, ZipInfo
 
 import asyncpg
 
@@ -27,6 +30,8 @@ TIDIED = {
     "Other/plain": b"?",
 }
 MANY_FILES = 1000
+LARGE = Random(1).randbytes(100_000)
+"""More than travels with an operation, so that it is staged beside the log."""
 ENDS = """
 select data ->> 'state' as state, data ->> 'reason' as reason from bus.log
 where type = 'suma.turn.ended.v1' and data ->> 'turn_id' = $1
@@ -34,6 +39,7 @@ where type = 'suma.turn.ended.v1' and data ->> 'turn_id' = $1
 END_OF = {
     "tidy": ("completed", None),
     "many": ("completed", None),
+    "unpack": ("completed", None),
     "ignored": ("failed", "APPROVAL_EXPIRED"),
     "unclear": ("failed", "CLARIFICATION_EXPIRED"),
     "garbled": ("failed", "MALFORMED_EVENT"),
@@ -55,7 +61,20 @@ def mess(world: Path, turn: str) -> None:
 
 
 def before(turn: str) -> dict[str, bytes]:
-    return {f"{n:04}.txt": b"%d" % n for n in range(MANY_FILES)} if turn.startswith("many-") else MESSY
+    match turn.split("-")[0]:
+        case "many":
+            return {f"{n:04}.txt": b"%d" % n for n in range(MANY_FILES)}
+        case "unpack":
+            return {"all.zip": _archive()}
+        case _:
+            return MESSY
+
+
+def _archive() -> bytes:
+    packed = BytesIO()
+    with ZipFile(packed, "w") as file:
+        file.writestr(ZipInfo("large.bin"), LARGE)
+    return packed.getvalue()
 
 
 def after(turn: str) -> dict[str, bytes]:
@@ -64,6 +83,8 @@ def after(turn: str) -> dict[str, bytes]:
             return TIDIED
         case "many":
             return {f"Documents/{name}": content for name, content in before(turn).items()}
+        case "unpack":
+            return {**before(turn), "all/large.bin": LARGE}
         case _:
             return MESSY
 
@@ -124,6 +145,7 @@ async def every_turn_ended_well(where: Dsns, world: Path, turns: Sequence[str]) 
             one_commit(world, turn)
         assert await eye.fetchval(DENSE)
         assert await eye.fetchval("select count(*) from bus.leases where kind <> 'history'") == 0
+        assert list(world.glob("**/objects/*/stages/*")) == [], "staged contents outlived their stage"
     finally:
         await eye.close()
 
