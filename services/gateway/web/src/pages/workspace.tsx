@@ -17,6 +17,7 @@ import { Badge, Button, Card, PageHead, TextField } from "@/components/ui";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
 import { bytes, count } from "@/lib/format";
+import { toggled } from "@/lib/toggled";
 import { useAnswerDraft, within } from "@/session/answer-drafts";
 import { stageMoves } from "@/session/reduce";
 import { useLive } from "@/session/use-live";
@@ -185,11 +186,7 @@ function Files({ session }: { session: string }) {
   const [words, setWords] = useState("");
   const rows = useMemo(() => (tree ? rowsOf(tree, opened, words) : []), [tree, opened, words]);
   const toggle = (id: number) => {
-    setOpened((now) => {
-      const next = new Set(now);
-      if (!next.delete(id)) next.add(id);
-      return next;
-    });
+    setOpened((now) => toggled(now, id));
   };
   return (
     <Loaded query={query} empty={() => tree?.children.length === 0 && <Empty icon={Folder} title="The folder is empty" />}>

@@ -1,6 +1,7 @@
 // Drafts of answers: exclusions and a reason. They are kept outside the views, which come and go with tabs and scrolling.
 import { useSyncExternalStore } from "react";
 import type { ApprovalRequested, Diff } from "@/api/generated/events";
+import { toggled } from "@/lib/toggled";
 
 interface AnswerDraft {
   /** The items that are left out. */
@@ -58,10 +59,4 @@ export function without(args: object, excluded: ReadonlySet<string>): object {
 function nameOf(entry: unknown): string | null {
   if (typeof entry === "string") return entry;
   return typeof entry === "object" && entry !== null && "id" in entry ? String(entry.id) : null;
-}
-
-function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
-  const next = new Set(set);
-  if (!next.delete(value)) next.add(value);
-  return next;
 }
