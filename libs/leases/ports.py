@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from libs import ids
 from libs.errors import Rejected, SumaError
 
 Json = Any
@@ -50,6 +51,10 @@ class Lease:
     """Return whether this process may still act under the lease. Call it before each effect. It is false once the lease
     may have expired, also for a process that was stopped meanwhile. Safe to call from any thread.
     """
+
+    def successor(self, input: Mapping[str, Json], *, delay: float | None = None) -> NewLease:
+        """Return a lease of this kind that goes on after this one; the same one if this one's end is decided again."""
+        return NewLease(ids.derived(self.id, str(self.token)), self.kind, input, delay=delay)
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,7 +282,7 @@ class Uploads:
         if left is None:
             return done
         # Bytes may arrive just now: then nothing is deleted, and this looks again.
-        again = NewLease(ids.derived(lease.id, str(lease.token)), EXPIRY, _input(lease), delay=max(left, AGAIN_SECONDS))
+        again = lease.successor(_input(lease), delay=max(left, AGAIN_SECONDS))
         if left > 0:
             return done.start(again)
         return _dropping(done, lease.input["upload_id"], rows.UploadExpired).start(again)
@@ -300,11 +300,11 @@ class Uploads:
         done = done.put(*(rows.BlobForgotten(sha256=name, collector=collector) for name in names))
         if len(names) < BLOBS_MOST:
             return done
-        return done.start(NewLease(ids.derived(lease.id, str(lease.token)), COLLECTION, _input(lease)))
+        return done.start(lease.successor(_input(lease)))
 
     async def _again(self, lease: Lease, error: SumaError) -> Changeset:
         """Try later: what is not deleted now must not be forgotten."""
-        later = NewLease(ids.derived(lease.id, str(lease.token)), lease.kind, _input(lease), delay=RETRY_SECONDS)
+        later = lease.successor(_input(lease), delay=RETRY_SECONDS)
         return Changeset(Cause.of_lease(lease)).start(later)
 
 

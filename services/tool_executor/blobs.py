@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import BinaryIO
 
-from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError
 from libs.leases.ports import Lease, NewLease
@@ -84,8 +83,8 @@ class ContentsCleared:
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """Try later: what is not deleted now would stay for ever."""
-        id, what = ids.derived(lease.id, str(lease.token)), {"turn": lease.input["turn"]}
-        return Changeset(Cause.of_lease(lease)).start(NewLease(id, CONTENTS, what, delay=RETRY_SECONDS))
+        later = lease.successor({"turn": lease.input["turn"]}, delay=RETRY_SECONDS)
+        return Changeset(Cause.of_lease(lease)).start(later)
 
 
 def clearing(turn: str) -> NewLease:

@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from libs import ids
 from libs.changes import Cause, Changeset
 from libs.clients.outside import check_reachable, outside
 from libs.errors import SumaError, Unavailable
@@ -198,8 +197,7 @@ class Webhooks:
 
 def _next(lease: Lease, *, after: int, failures: int, delay: float) -> NewLease:
     about = {name: lease.input[name] for name in ("turn_id", "config_id", "delivery")}
-    name = ids.derived(lease.id, str(lease.token))
-    return NewLease(name, PUSH, {**about, "after": after, "failures": failures}, delay=delay)
+    return lease.successor({**about, "after": after, "failures": failures}, delay=delay)
 
 
 def changed(cause: Cause, config: PushConfig) -> Changeset:
