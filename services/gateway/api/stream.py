@@ -154,7 +154,8 @@ class View:
         ):
             # Read the turn after subscribing: a later end arrives as an event.
             over = await self._over()
-            source = self._rest(holder) if over else self._viewer(channel, holder).items(self.session)
+            viewer = self._viewer(channel, holder)
+            source: AsyncGenerator[Item] = viewer.caught_up(shared=False) if over else viewer.items(self.session)
             async with aclosing(source) as items:
                 async for item in items:
                     yield item
@@ -162,18 +163,6 @@ class View:
                         over = True
                         break
             yield End.FORBIDDEN if not holder.valid else End.DONE if over else End.LEAVING
-
-    async def _rest(self, holder: Holder) -> AsyncGenerator[Item]:
-        """Yield the current events. A read that viewers share may have begun before the turn's end was committed."""
-        after, more = self.after, True
-        while more and holder.valid:
-            page = await self.here.store.events(
-                self.who.tenant, self.session.session_id, after=after, most=self.here.settings.page
-            )
-            for event in page.events:
-                after = event.seq
-                yield event
-            more = page.more
 
     @property
     def _credential(self) -> tuple[Presented, str | None]:

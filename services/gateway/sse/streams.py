@@ -93,7 +93,7 @@ class Channel:
             return self._latest[1]
         task = self._reads.get(place)
         if task is None:
-            task = asyncio.ensure_future(self._load(after, most))
+            task = asyncio.ensure_future(self.read_alone(after, most=most))
             self._reads[place] = task
             task.add_done_callback(lambda task: self._forget_read(place, task))
         return await asyncio.shield(task)
@@ -114,11 +114,12 @@ class Channel:
     async def _page_to_keep(self, after: int, most: int) -> tuple[tuple[int, int, int], Page] | None:
         """Return the page after the head and its place, unless it is large: it stays until the next wake-up."""
         place = (self.version, after, most)
-        page = await self._load(after, most)
+        page = await self.read_alone(after, most=most)
         # An empty page must not stay: another process may project the next event, without a wake-up here.
         return (place, page) if 0 < sum(len(event.body) for event in page.events) <= KEPT_LETTERS else None
 
-    async def _load(self, after: int, most: int) -> Page:
+    async def read_alone(self, after: int, *, most: int) -> Page:
+        """Read the next events from the store, now."""
         page = await self._store.events(self.tenant, self.session, after=after, most=most)
         last = page.events[-1].seq if page.events else after
         self._head = max(self._head or (0, most), (last, most))
@@ -254,7 +255,7 @@ class Streams:
             return
         for stream, entries in deltas.items():
             partial, channel, _ = listened[stream]
-            # Viewers that came during the read start with empty text: these entries continue one that nobody follows.
+            # Viewers who came during the read begin with empty text; these entries continue the text before it.
             if (current := self._partial_texts.get(stream)) is not None and current[0] is partial:
                 partial.append(entries)
                 channel.notify()

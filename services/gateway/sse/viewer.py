@@ -86,10 +86,13 @@ class Viewer:
         finally:
             self._follow_text(None)
 
-    async def caught_up(self) -> AsyncGenerator[Numbered]:
-        """Yield every current event after the viewer's position."""
+    async def caught_up(self, *, shared: bool = True) -> AsyncGenerator[Numbered]:
+        """Yield every current event after the viewer's position. A read that viewers share may have begun before a
+        commit that the caller knows of.
+        """
+        read = self._channel.read if shared else self._channel.read_alone
         while self._open():
-            page = await self._channel.read(self.after, most=self._pace.page)
+            page = await read(self.after, most=self._pace.page)
             for event in page.events:
                 self.after = event.seq
                 yield event
