@@ -84,7 +84,7 @@ class Terminal:
                 await asyncio.sleep(0.02)
 
     def close(self) -> None:
-        """Close the window; the process is told by SIGHUP."""
+        """Close the window, which sends SIGHUP to the process."""
         self._window.close()
 
     async def end(self) -> int:

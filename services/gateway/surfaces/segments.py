@@ -97,17 +97,11 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
     """
     started = Accepted(session_id=segment.session_id, message_id="", turn_id=segment.turn_id, after=segment.after)
     answered = None
-    async with aclosing(turns.follow(started, after=segment.after)) as items:
+    async with aclosing(until_the_end(turns, started, after=segment.after)) as items:
         async for item in items:
             match item:
-                case End.LEAVING:
-                    raise Stopping
-                case End.FORBIDDEN:
-                    raise AccessChanged
-                case End.DONE:
-                    break
-                case Numbered(type="turn.ended") if item.data.get("reason") == reasons.ANSWERED_CLARIFICATION:
-                    answered = str(item.data["detail"])
+                case Numbered() if (found := asker(item)) is not None:
+                    answered = found
                 case _:
                     yield item
                     if isinstance(item, Numbered) and ends(item):
@@ -116,6 +110,34 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
         async with aclosing(follow(turns, Segment(segment.session_id, answered, segment.after))) as rest:
             async for item in rest:
                 yield item
+
+
+async def until_the_end(
+    turns: TurnClient, turn: Accepted | TurnShown, *, after: int
+) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
+    """Yield what happens in a turn after an event, until it ends.
+
+    Raises:
+        Stopping: this server stops before the end.
+        AccessChanged: the caller may not see it any more.
+    """
+    async with aclosing(turns.follow(turn, after=after)) as items:
+        async for item in items:
+            match item:
+                case End.LEAVING:
+                    raise Stopping
+                case End.FORBIDDEN:
+                    raise AccessChanged
+                case End.DONE:
+                    return
+                case _:
+                    yield item
+
+
+def asker(event: Numbered) -> str | None:
+    """Return the turn that goes on, if the event ends one that only carried the answer to its question."""
+    carried = event.type == "turn.ended" and event.data.get("reason") == reasons.ANSWERED_CLARIFICATION
+    return str(event.data["detail"]) if carried else None
 
 
 async def left(request: Request, item: object) -> bool:
@@ -134,9 +156,9 @@ async def so_far(turns: TurnClient, turn: TurnShown, segment: Segment) -> list[N
     """Return the events of a segment up to now."""
     found = list[Numbered]()
     for event in await turns.events(turn, after=segment.after):
-        if event.type == "turn.ended" and event.data.get("reason") == reasons.ANSWERED_CLARIFICATION:
-            asker = await turns.turn(str(event.data["detail"]))
-            return await so_far(turns, asker, Segment(segment.session_id, asker.turn_id, segment.after))
+        if (answered := asker(event)) is not None:
+            asking = await turns.turn(answered)
+            return await so_far(turns, asking, Segment(segment.session_id, asking.turn_id, segment.after))
         found.append(event)
         if ends(event):
             break

@@ -48,8 +48,8 @@ from services.gateway.surfaces.a2a.reader import TaskReader, Update
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
-from services.gateway.surfaces.segments import AccessChanged, Stopping, ends, left
-from services.gateway.surfaces.turns import ASKED, End, Numbered, TurnStatus
+from services.gateway.surfaces.segments import ends, left, until_the_end
+from services.gateway.surfaces.turns import ASKED, Numbered, TurnStatus
 
 PAGE, PAGE_MOST = 50, 100
 STALE = "stale"
@@ -287,15 +287,10 @@ async def _went_on(call: Call, status: TurnStatus, key: str) -> bool:
 async def _moves(call: Call, place: Accepted, until: float) -> bool:
     """Wait for the task's next question or its end; return False if the time or the client is gone before."""
     with suppress(TimeoutError):
-        async with asyncio.timeout_at(until), aclosing(call.turns.follow(place, after=place.after)) as items:
+        async with asyncio.timeout_at(until), aclosing(until_the_end(call.turns, place, after=place.after)) as items:
             async for item in items:
-                match item:
-                    case End.LEAVING:
-                        raise Stopping
-                    case End.FORBIDDEN:
-                        raise AccessChanged
-                    case Numbered() if ends(item):
-                        return True
+                if isinstance(item, Numbered) and ends(item):
+                    return True
                 if await left(call.request, item):
                     return False
             return True

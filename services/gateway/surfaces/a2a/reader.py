@@ -18,8 +18,7 @@ from services.gateway.store import Numbered
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore
 from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT, STATES, Facts, Updates, pauses, task_of
-from services.gateway.surfaces.segments import AccessChanged, Stopping
-from services.gateway.surfaces.turns import End
+from services.gateway.surfaces.segments import asker, until_the_end
 
 Update: TypeAlias = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
@@ -125,16 +124,12 @@ class TaskReader:
             Stopping: this server stops before that; subscribe again.
             AccessChanged: the caller may not see the task any more.
         """
-        updates, partial, asker = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions, None
-        async with aclosing(call.turns.follow(turn, after=after)) as items:
+        updates, partial, answered = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions, None
+        async with aclosing(until_the_end(call.turns, turn, after=after)) as items:
             async for item in items:
                 match item:
-                    case End.LEAVING:
-                        raise Stopping
-                    case End.FORBIDDEN:
-                        raise AccessChanged
-                    case Numbered(type="turn.ended") if item.data.get("reason") == reasons.ANSWERED_CLARIFICATION:
-                        asker = str(item.data["detail"])
+                    case Numbered() if (found := asker(item)) is not None:
+                        answered = found
                     case Numbered():
                         for update in updates.of(item):
                             yield update
@@ -142,7 +137,7 @@ class TaskReader:
                                 return
                     case TextDelta() if partial:
                         yield updates.piece(item)
-        if asker is not None:
-            async with aclosing(self.answered(call, Sent(asker), None)) as rest:
+        if answered is not None:
+            async with aclosing(self.answered(call, Sent(answered), None)) as rest:
                 async for later in rest:
                     yield later
