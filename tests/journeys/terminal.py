@@ -107,5 +107,6 @@ class Terminal:
 
 def _sits_at_the_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    # A run in the background hears no Ctrl-C, and its children would not either.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # A run in the background ignores Ctrl-C, one under `nohup` the end of its terminal; children inherit that.
+    for sent in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(sent, signal.SIG_DFL)
