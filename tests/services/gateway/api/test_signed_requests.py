@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -14,13 +15,23 @@ from joserfc.jwk import ECKey, OKPKey
 from typing_extensions import override
 
 from libs import ids
-from libs.clock import SystemClock
 from libs.database import Dsns
+from libs.keys import Keys
 from libs.policy import Policy
+from libs.runtime.embedded.postgres import Postgres
+from tests import infrastructure
 from tests.services.gateway.running import RunningGateway, running_gateway
 
 Json = Any
+NOW = 1_800_000_000
 X25519 = OKPKey.generate_key("X25519").as_dict(private=False)
+
+
+class StoppedClock:
+    """The time is always NOW, so that the age of a signature is exact."""
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(NOW, UTC)
 
 
 class Signing(httpx.Auth):
@@ -38,12 +49,24 @@ class Signing(httpx.Auth):
             "path": request.url.raw_path.decode(),
             "body": sha256(request.content).hexdigest(),
             "nonce": ids.new(),
-            "iat": int(SystemClock().now().timestamp()),
+            "iat": NOW,
             **self._wrong,
         }
         alg = "ES256" if isinstance(self._private, ECKey) else "Ed25519"
         request.headers["X-Signature"] = jwt.encode({"alg": alg, "kid": self._id}, said, self._private, [alg])
         yield request
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def running(
+    server: Postgres, gateway_template: str, rules: Policy, keys: Keys, owner: str
+) -> AsyncIterator[RunningGateway]:
+    ports: Json = {"policy": rules, "keys": keys, "clock": StoppedClock()}
+    async with (
+        infrastructure.fresh_database(server, gateway_template) as where,
+        running_gateway(where, owner, **ports) as made,
+    ):
+        yield made
 
 
 Signer = tuple[str, OKPKey]
@@ -81,7 +104,6 @@ async def _elliptic(http: httpx.AsyncClient) -> tuple[str, ECKey]:
 @pytest.mark.requirement("S3-55", "A21")
 async def test_unsigned_and_wrongly_signed_requests_are_401(home: RunningGateway, signer: Signer) -> None:
     key, private = signer
-    now = int(SystemClock().now().timestamp())
     wrong: list[httpx.Auth | None] = [
         None,
         Signing(key, OKPKey.generate_key("Ed25519")),
@@ -89,8 +111,8 @@ async def test_unsigned_and_wrongly_signed_requests_are_401(home: RunningGateway
         Signing(key, private, method="GET"),
         Signing(key, private, path="/v1/sessions/message"),
         Signing(key, private, body=sha256(b"{}").hexdigest()),
-        Signing(key, private, iat=now - 61),
-        Signing(key, private, iat=now + 61),
+        Signing(key, private, iat=NOW - 61),
+        Signing(key, private, iat=NOW + 61),
         Signing(key, private, iat="now"),
         Signing(key, private, nonce="short"),
     ]

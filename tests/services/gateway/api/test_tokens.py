@@ -114,7 +114,7 @@ async def issuer() -> AsyncIterator[Issuer]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def sign_in(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, issuer: Issuer) -> AsyncIterator[SignIn]:
-    oidc = {"issuer": issuer.url, "audience": [AUDIENCE, MCP], "skew_seconds": 10}
+    oidc = {"issuer": issuer.url, "audience": [AUDIENCE, MCP], "skew_seconds": 60}
     issuer.rotate(ids.new())
     issuer.claims, issuer.asked, issuer.away = {"tenant": "local", "roles": ["user"]}, 0, False
     clock = LateClock()
@@ -143,10 +143,10 @@ async def test_wrong_claims_are_401(sign_in: SignIn) -> None:
         {"iss": None},
         {"aud": "https://other.example"},
         {"aud": None},
-        {"exp": now - 11},
+        {"exp": now - 61},
         {"exp": None},
         {"exp": "soon"},
-        {"nbf": now + 60},
+        {"nbf": now + 600},
         {"tenant": "nonesuch"},
         {"tenant": None},
         {"tenant": ["local"]},
@@ -159,7 +159,7 @@ async def test_wrong_claims_are_401(sign_in: SignIn) -> None:
 
 async def test_clock_skew_is_tolerated(sign_in: SignIn) -> None:
     now = int(SystemClock().now().timestamp())
-    assert await sign_in.status(sign_in.issuer.token(exp=now - 5, nbf=now + 5)) == 200
+    assert await sign_in.status(sign_in.issuer.token(exp=now - 1, nbf=now + 1)) == 200
 
 
 @pytest.mark.requirement("A21")
@@ -198,7 +198,7 @@ async def test_algorithms_that_are_not_listed_are_401(sign_in: SignIn) -> None:
 
 @pytest.mark.requirement("A21")
 async def test_refused_tokens_are_audited(sign_in: SignIn) -> None:
-    expired = int(SystemClock().now().timestamp()) - 60
+    expired = int(SystemClock().now().timestamp()) - 61
     wrong = [
         sign_in.issuer.token(**claims) for claims in ({"exp": expired}, {"aud": "x"}, {"tenant": "x"}, {"sub": None})
     ]
