@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +48,7 @@ async def answered(api: httpx.AsyncClient, session: str, turn: str) -> dict[str,
         async for line in stream.aiter_lines():
             if line == "event: approval.requested":
                 await _approve(api, session)
-    page = (await api.get(f"/v1/sessions/{session}/events", params={"stream": "false"})).json()
+    page = await get(api, f"/v1/sessions/{session}/events", stream="false")
     return dict(page["events"][-1])
 
 
@@ -58,17 +60,28 @@ async def asked(api: httpx.AsyncClient, session: str) -> None:
                 return
 
 
+async def get(api: httpx.AsyncClient, path: str, **params: str) -> dict[str, Any]:
+    """The answer, at the latest when the server is less busy."""
+    answer = await _answered(partial(api.get, path, params=params))
+    assert answer.is_success, answer.text
+    return dict(answer.json())
+
+
 async def post(api: httpx.AsyncClient, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The answer; one that says "later" is asked for again then, as a client should."""
-    answer = await api.post(path, json=body)
-    while answer.status_code in LATER:
-        await asyncio.sleep(float(answer.headers.get("Retry-After", 1)))
-        answer = await api.post(path, json=body)
+    """The answer, at the latest when the server is less busy."""
+    answer = await _answered(partial(api.post, path, json=body))
     assert answer.is_success or answer.json().get("code") == "APPROVAL_CLOSED", answer.text
     return dict(answer.json())
 
 
+async def _answered(ask: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
+    """An answer that says "later" is asked for again then, as a client should."""
+    while (answer := await ask()).status_code in LATER:
+        await asyncio.sleep(float(answer.headers.get("Retry-After", 1)))
+    return answer
+
+
 async def _approve(api: httpx.AsyncClient, session: str) -> None:
-    for question in (await api.get("/v1/approvals", params={"session": session})).json()["approvals"]:
+    for question in (await get(api, "/v1/approvals", session=session))["approvals"]:
         body = {"verdict": "approve", "digest": question["digest"]}
         await post(api, f"/v1/approvals/{question['approval_id']}", body)

@@ -15,7 +15,7 @@ from libs.database import Dsns
 from libs.identity.keys import mint
 from libs.runtime.platform import Platform
 from services.gateway.directory import Directory
-from tests.infrastructure.wish import post
+from tests.infrastructure.wish import get, post
 from tests.support import platform
 from tests.support.platform import SERVICES, WITHIN, RunningPlatform, plan
 
@@ -62,7 +62,7 @@ async def outcome(at: RunningPlatform, http: httpx.AsyncClient, root: Path) -> s
 
 
 async def _end(http: httpx.AsyncClient, session: str) -> dict[str, Any] | None:
-    (turn,) = (await http.get(f"/v1/sessions/{session}/history")).json()["turns"]
+    (turn,) = (await get(http, f"/v1/sessions/{session}/history"))["turns"]
     return {name: turn[name] for name in ("state", "reason", "detail", "answer")} if turn["ended_at"] else None
 
 
@@ -84,4 +84,4 @@ async def test_each_tenant_works_in_its_own_root(where: Dsns, tmp_path: Path) ->
 
 async def test_status_names_the_callers_tenant(where: Dsns, tmp_path: Path) -> None:
     async with two_tenants(where, tmp_path) as (_, client):
-        assert [(await client[name].get("/status")).json()["tenant"] for name in client] == ["local", "acme"]
+        assert [(await get(client[name], "/status"))["tenant"] for name in client] == ["local", "acme"]
