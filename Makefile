@@ -9,9 +9,11 @@ BIN = .venv/bin
 export PYTHONDONTWRITEBYTECODE =
 # Tests wait for a fifth of their time, so run one more worker than there are cores.
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)))
+# tests/tiers.py says which tests are slow.
+PYTEST = $(BIN)/pytest -ra -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web web-check up-real test check lint types imports fresh contracts requirements diagrams demo demo-random eval explore bench bench-turn kill-trial stream-trial chaos
+.PHONY: help setup run web web-check up-real test test-all check lint types imports fresh contracts requirements diagrams demo demo-random eval explore bench bench-turn kill-trial stream-trial chaos
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,9 +36,12 @@ demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and p
 demo-random: .venv/ready-to-run ## Run the demo on a random folder; SEED=n repeats one
 	@$(BIN)/python -m services.cli.demo --random $(if $(SEED),--seed $(SEED))
 
-test: setup ## Run every test (15 to 25 minutes on two cores; the first run builds servers); ARGS="-k outbox" selects some
+test: setup ## Run the fast tier (about 6 minutes on two cores; builds no server); ARGS="-k outbox" selects some
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-all: setup ## Run the slow tier, all tests that `make test` leaves out (20 minutes; the first run builds servers)
 	@$(if $(ARGS),,$(BIN)/python -m tests.infrastructure)
-	@$(BIN)/pytest -ra -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks $(ARGS)
+	@$(PYTEST) -m slow $(ARGS)
 
 check: lint types imports fresh web-check ## Check lint, types, imports, generated files and the web application
 

@@ -26,6 +26,7 @@ from tests.support.echo_service import Echo
 from tests.support.examples import examples
 from tests.support.fork_server import close_shared
 
+pytest_plugins = ["tests.tiers", "pytester"]
 TESTS = Path(__file__).parent
 ECHO_TEMPLATE = "suma_echo"
 IN_MEMORY = pytest.StashKey[bool]()

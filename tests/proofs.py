@@ -44,7 +44,12 @@ def rows() -> list[Row]:
 
 def marks(file: Path) -> Iterator[str]:
     """Return the rows that a test file names, wherever the marker is."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    return named(ast.parse(file.read_text("utf-8")))
+
+
+def named(tree: ast.AST) -> Iterator[str]:
+    """Return the rows that a module or a test names."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requirement":
             yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
 

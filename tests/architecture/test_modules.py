@@ -139,9 +139,8 @@ def _log_lines(module: Path) -> Iterator[str]:
 
 
 def _tests(module: Path) -> Iterator[str]:
-    for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            yield node.name
+    """Yield the names of the tests in a module. To parse all tests would take seconds."""
+    yield from re.findall(r"^ *(?:async )?def (test_\w+)", (ROOT / module).read_text("utf-8"), re.MULTILINE)
 
 
 def _lines_that_catch_everything(module: Path) -> Iterator[int]:

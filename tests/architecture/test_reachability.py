@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 from libs.database import Dsns
@@ -29,9 +31,9 @@ HEALTH = frozenset(("/healthz", "/readyz", "/metrics"))
 SOURCE = [file for folder in ("libs", "services") for file in sorted((ROOT / folder).rglob("*.py"))]
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def services(where: Dsns, tmp_path: Path) -> AsyncIterator[Sequence[Service]]:
-    async with build_platform(where, tmp_path, names=catalog.NAMES) as (_, built):
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def services(place: Dsns, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sequence[Service]]:
+    async with build_platform(place, tmp_path_factory.mktemp("platform"), names=catalog.NAMES) as (_, built):
         yield built
 
 
@@ -42,7 +44,8 @@ async def test_every_event_has_a_subscriber(services: Sequence[Service]) -> None
 
 def test_every_event_is_published() -> None:
     texts = "".join(file.read_text() for file in SOURCE if file.parts[-2] != "events")
-    made = {name for name in registry if re.search(rf"\b{registry[name].__name__}(\(|\.model_validate)", texts)}
+    called = set(re.findall(r"\b(\w+)(?:\(|\.model_validate)", texts))
+    made = {name for name, event in registry.items() if event.__name__ in called}
     assert registry.keys() - made == RETIRED.keys()
 
 
@@ -63,6 +66,7 @@ def _paths(service: Service) -> Iterator[str]:
     yield from (path for route in routes if (path := getattr(route, "path", "")) and path not in HEALTH)
 
 
+@cache
 def _words_of_clients(service: str) -> set[str]:
     """Return the words in the texts of the modules that call this service."""
     constant = next((name for name, value in vars(topics).items() if value == service), service)

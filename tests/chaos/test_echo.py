@@ -19,6 +19,9 @@ from tests.support.echo_service import Echo
 
 KINDS = ("hi", "fail", "later", "bad", "stumble")
 POINTS = catalogue(Echo(infrastructure.NOWHERE, "").services())
+FAST = ("writer:commit:", "tool_executor:tool:run:", "conversation_worker:suma.message.received.v1:")
+"""Points of the fast tier: around every commit, around the effect, and around the first event of a turn."""
+EACH_POINT = [pytest.param(point, marks=() if point.startswith(FAST) else pytest.mark.slow) for point in POINTS]
 
 
 def kinds_for(point: str) -> tuple[str, ...]:
@@ -83,6 +86,7 @@ async def every_turn_ended_well(where: Dsns, world: str, turns: Sequence[str]) -
         await elsewhere.close()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A10")
 async def test_run_of_every_kind_of_turn_reaches_every_point(echo_where: Dsns, world: str) -> None:
     turns = await accept(echo_where, KINDS)
@@ -92,8 +96,8 @@ async def test_run_of_every_kind_of_turn_reaches_every_point(echo_where: Dsns, w
     assert set(faults.seen) - set(POINTS) == set()
 
 
-@pytest.mark.requirement("A10", "A11", "A12")
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.requirement("A10", "A11", "A12", "P1", "P2")
+@pytest.mark.parametrize("point", EACH_POINT)
 async def test_kill_at_any_point_loses_nothing_and_repeats_nothing(echo_where: Dsns, world: str, point: str) -> None:
     turns = await accept(echo_where, kinds_for(point))
     await die(echo_scenario, echo_where, world, point)

@@ -44,10 +44,12 @@ def told(both: list[dict[str, list[str]]]) -> dict[str, list[str]]:
     return both[0]
 
 
+@pytest.mark.slow
 def test_asyncapis_own_parser_finds_nothing_wrong(told: dict[str, list[str]]) -> None:
     assert (told["error"], told["warning"]) == ([], [])
 
 
+@pytest.mark.slow
 def test_parser_reads_every_event_sender_and_receiver(told: dict[str, list[str]]) -> None:
     sends = {f"{service}.sends.{topic.name}" for topic in TOPICS.values() for service in topic.producers}
     receives = {f"{service}.receives.{topic.name}" for topic in TOPICS.values() for service in topic.consumers}
@@ -55,6 +57,7 @@ def test_parser_reads_every_event_sender_and_receiver(told: dict[str, list[str]]
     assert set(told["operations"]) == sends | receives
 
 
+@pytest.mark.slow
 def test_a_document_that_is_wrong_is_noticed(both: list[dict[str, list[str]]]) -> None:
     assert both[1]["error"]
 

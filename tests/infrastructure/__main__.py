@@ -1,4 +1,4 @@
-"""`python -m tests.infrastructure`: build the servers that tests need and the cache lacks; `make test` begins so."""
+"""`python -m tests.infrastructure`: build the servers that slow tests need and the cache lacks."""
 
 from __future__ import annotations
 

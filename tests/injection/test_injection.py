@@ -25,7 +25,7 @@ def test_there_are_forty_attempts() -> None:
     assert len({attempt.slug for attempt in ATTEMPTS}) == 40
 
 
-@pytest.mark.requirement("P3", "S0-13", "S0-14", "S0-15", "S0-22", "S4-34")
+@pytest.mark.requirement("P4", "S0-13", "S0-14", "S0-15", "S0-22", "S4-34")
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.slug)
 async def test_injected_instructions_have_no_effect_without_approval(scenario: Scenario, attempt: Attempt) -> None:
     session = ids.new()

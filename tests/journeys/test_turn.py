@@ -49,7 +49,7 @@ def manifest(where: Path) -> dict[bytes, Entry]:
     return found
 
 
-@pytest.mark.requirement("S4-48", "S4-49", "A24", "A28")
+@pytest.mark.requirement("S4-48", "S4-49", "A24", "A28", "P5")
 async def test_cleanup_without_one_group_is_rolled_back_exactly(where: Dsns, tmp_path: Path) -> None:
     async with run_platform(where, tmp_path) as at:
         folder = at.root / "Downloads"

@@ -165,7 +165,7 @@ class Cluster:
         )
 
 
-@pytest.fixture(params=list(ADAPTERS))
+@pytest.fixture(params=["postgres", pytest.param("kafka", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, echo_where: Dsns) -> Place:
     bootstrap = request.getfixturevalue("broker").bootstrap if request.param == "kafka" else ""
     return ADAPTERS[request.param](echo_where, bootstrap)

@@ -15,7 +15,7 @@ from libs.events.topics import MEMORY_EVENTS
 from tests.conformance.bus.conftest import Cluster
 
 
-@pytest.mark.requirement("A16")
+@pytest.mark.requirement("A16", "P3")
 async def test_events_of_a_key_are_handled_in_commit_order(cluster: Cluster) -> None:
     async with cluster.listening():
         for number in range(20):

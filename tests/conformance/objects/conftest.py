@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import cast
 
 import pytest
 import pytest_asyncio
@@ -25,16 +26,23 @@ async def s3_rig() -> AsyncIterator[S3Rig | Unprovided]:
             yield await stack.enter_async_context(in_bucket(server))
 
 
-@pytest.fixture(params=["filesystem", "s3"])
-async def rig(request: pytest.FixtureRequest, tmp_path: Path, s3_rig: S3Rig | Unprovided) -> AsyncIterator[Rig]:
-    if request.param == "filesystem":
-        async with filesystem(tmp_path) as made:
-            yield made
-        return
+@pytest_asyncio.fixture
+async def on_files(tmp_path: Path) -> AsyncIterator[Rig]:
+    async with filesystem(tmp_path) as made:
+        yield made
+
+
+@pytest_asyncio.fixture
+async def on_s3(s3_rig: S3Rig | Unprovided) -> AsyncIterator[Rig]:
     if isinstance(s3_rig, Unprovided):
         pytest.skip(f"no S3 server: {s3_rig}")
     yield s3_rig
     await s3_rig.clear()
+
+
+@pytest.fixture(params=["filesystem", pytest.param("s3", marks=pytest.mark.slow)])
+def rig(request: pytest.FixtureRequest) -> Rig:
+    return cast("Rig", request.getfixturevalue("on_s3" if request.param == "s3" else "on_files"))
 
 
 @pytest.fixture

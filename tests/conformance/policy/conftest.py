@@ -15,7 +15,9 @@ InForce = Callable[[Path], Awaitable[Policy]]
 """Activates a bundle for the tests of a module."""
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", params=ENGINES)
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="session", params=["rego", pytest.param("opa", marks=pytest.mark.slow)]
+)
 async def in_force(request: pytest.FixtureRequest) -> AsyncIterator[InForce]:
     async with AsyncExitStack() as stack:
 

@@ -68,6 +68,7 @@ def test_the_engine_in_process_knows_the_builtin(name: str) -> None:
 
 
 @pytest.mark.requirement("A8")
+@pytest.mark.slow
 def test_a_real_opa_knows_them_all(tmp_path: Path) -> None:
     try:
         command = opa.program()

@@ -41,6 +41,7 @@ async def test_the_law_answers_as_the_matrix_says(laws: dict[str, Policy], case:
 
 
 @pytest.mark.requirement("A9")
+@pytest.mark.slow
 def test_the_bundles_own_tests_pass() -> None:
     try:
         command = opa.program()

@@ -45,7 +45,7 @@ async def test_an_empty_chain_verifies(keys: Keys) -> None:
     assert verify(await Log(keys, "acme", ()).exported()).ok
 
 
-@pytest.mark.requirement("A36")
+@pytest.mark.requirement("A36", "P6")
 @settings(max_examples=examples(400), deadline=None)
 @given(st.data())
 def test_one_byte_changed_anywhere_is_found_at_its_record(kept: list[bytes], data: st.DataObject) -> None:

@@ -221,6 +221,7 @@ async def test_it_goes_on_beside_readers_and_writers_in_small_steps(yard: Yard) 
     assert (await yard.trim()).log == {PART.topic: 10}
 
 
+@pytest.mark.slow
 async def test_storage_stays_bounded_under_steady_load(yard: Yard) -> None:
     sizes: list[int] = []
     for _ in range(12):

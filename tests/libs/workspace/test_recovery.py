@@ -97,7 +97,7 @@ def trial(request: pytest.FixtureRequest, tmp_path: Path) -> Trial:
     return Trial(tmp_path, request.param)
 
 
-@pytest.mark.requirement("A25", "A24")
+@pytest.mark.requirement("A25", "A24", "P5")
 @pytest.mark.parametrize("decide", ["undo", "finish"])
 def test_killed_at_each_point_it_is_all_or_nothing(trial: Trial, decide: Decision) -> None:
     for at in range(1, len(trial.points) + 1):

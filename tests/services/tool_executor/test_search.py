@@ -41,6 +41,7 @@ async def test_an_index_that_is_up_to_date_warns_of_nothing(home: Dsns, tmp_path
         assert (told.data.json_["stale"], told.warnings) == (0, ())
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("S4-22")
 async def test_words_inside_documents_are_found_and_excerpted_as_text(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -24,6 +25,13 @@ PLAN: Plan = plan(("manage-files.list", {"path": "."}))
 LISTED = ("manage-files.list", {"path": "."})
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 PRICE = Price(1.0, 2.0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _imported() -> None:
+    """Import the vendors' clients, which takes seconds, before any test's CPU is counted."""
+    for module in ("anthropic", "ollama", "openai"):
+        importlib.import_module(f"pydantic_ai.models.{module}")
 
 
 class Open(Protocol):

@@ -172,6 +172,7 @@ async def test_interrupted_download_resumes_if_content_is_unchanged(assets: Asse
 
 @pytest.mark.requirement("A9", "A29", "P8")
 @pytest.mark.parametrize("scopes", [("chat", "files:write", "admin"), ()])
+@pytest.mark.slow
 async def test_caller_without_files_read_gets_neither_content_nor_link(
     linking: Assets, scopes: tuple[str, ...]
 ) -> None:
@@ -184,6 +185,7 @@ async def test_caller_without_files_read_gets_neither_content_nor_link(
 
 
 @pytest.mark.requirement("A29", "P8")
+@pytest.mark.slow
 async def test_another_tenants_file_looks_like_none(linking: Assets) -> None:
     await linking.put()
     async with linking.gateway.client(await linking.gateway.key("*", tenant=ids.new())) as stranger:
@@ -212,6 +214,7 @@ async def test_content_that_is_gone_or_damaged_never_looks_whole(assets: Assets,
 
 
 @pytest.mark.requirement("A29")
+@pytest.mark.slow
 async def test_reachable_store_is_redirected_to_without_a_key(linking: Assets) -> None:
     await linking.put()
     answer = await linking.get()
@@ -227,6 +230,7 @@ async def test_reachable_store_is_redirected_to_without_a_key(linking: Assets) -
 
 
 @pytest.mark.requirement("A29", "S3-33")
+@pytest.mark.slow
 async def test_upload_in_two_pieces_is_linked_to_in_s3(linking: Assets) -> None:
     half = len(CONTENT) // 2
     about = {**BYTES, "Upload-Length": str(len(CONTENT)), "Upload-Metadata": metadata(filename="Größe.txt")}
@@ -245,6 +249,7 @@ async def test_upload_in_two_pieces_is_linked_to_in_s3(linking: Assets) -> None:
 
 
 @pytest.mark.requirement("A29", "P6")
+@pytest.mark.slow
 async def test_a_link_stands_in_the_answer_alone(linking: Assets, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(LIBRARIES)
     await linking.put()
@@ -259,6 +264,7 @@ async def test_a_link_stands_in_the_answer_alone(linking: Assets, caplog: pytest
     assert signature not in caplog.text
 
 
+@pytest.mark.slow
 async def test_a_key_that_clients_would_send_on_gets_no_link(linking: Assets) -> None:
     await linking.put()
     header = {"X-API-Key": linking.gateway.owner}

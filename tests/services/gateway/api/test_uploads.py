@@ -361,6 +361,7 @@ async def test_the_command_line_goes_on_after_a_lost_answer(uploads: Uploads, tm
     assert (await uploads.http.get(f"/v1/assets/{stored['upload_id']}")).content == CONTENT
 
 
+@pytest.mark.slow
 async def test_a_large_upload_needs_little_memory(
     gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, tmp_path: Path
 ) -> None:
