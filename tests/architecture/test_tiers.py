@@ -71,10 +71,10 @@ def own(): burn()
 @pytest.fixture(scope="module")
 def shared(): burn()
 
+def test_by_a_shared_fixture(shared): pass
 def test_itself(): burn()
 def test_by_its_fixture(own): pass
 def test_by_a_child(): subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.1: pass"])
-def test_by_a_shared_fixture(shared): pass
 def test_that_waits(): time.sleep(0.1)
 """
 
