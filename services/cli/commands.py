@@ -31,6 +31,7 @@ from services.cli import (
     models,
     phrases,
     remote_tools,
+    roots,
     skills,
     timeline,
     undo,
@@ -432,8 +433,6 @@ def _working_folder(client: Client, folder: Path | None, yes: bool, screen: Scre
     Ask about a folder outside the roots and record the permission. Without `--in`, use the current directory if it is
     allowed, else no folder.
     """
-    from services.cli import roots
-
     tenant = client.get("/status")["tenant"]
     if folder is None:
         here = Path.cwd()
@@ -444,7 +443,7 @@ def _working_folder(client: Client, folder: Path | None, yes: bool, screen: Scre
     if not roots.covers(client.address, tenant, root):
         roots.check(client.address, root)
         if not yes and not interactive():
-            raise AnswerRequired(f"{root} is not an allowed folder yet: allow it with --yes, or in SUMA_ROOTS")
+            raise AnswerRequired(f"{root} is not an allowed folder yet: allow it with `suma roots add`")
         question = screen.words(phrases.ALLOW, folder=words.plain(root))
         permission = Permission(True) if yes else Terminal(screen).allows(question)
         if not permission.granted:
@@ -681,6 +680,7 @@ def _last_changed_session(client: Client, screen: Screen, *, yes: bool) -> str:
 
 for command in (lifecycle.up, lifecycle.status, lifecycle.stop, lifecycle.demo):
     app.command()(command)
+app.add_typer(roots.app, name="roots")
 app.add_typer(skills.app, name="skills")
 app.add_typer(remote_tools.app, name="tools")
 app.add_typer(models.app, name="models")

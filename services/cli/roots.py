@@ -12,24 +12,65 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
 
 from libs.workspace.roots import LOCAL, Root, belongs, check_root
+from services.cli import words
 from services.cli.address import Address
 from services.cli.errors import Usage
+from services.cli.terminal import Json, connected, console, print_json
 
+app = typer.Typer(help="Folders that Suma may work in.", no_args_is_help=True)
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder of this machine.", file_okay=False)]
 FILE, LOCK = "roots.json", "roots.lock"
 
 
+@app.command(name="list")
+def list_(as_json: Json = False) -> None:
+    """List the allowed folders of your tenant."""
+    with connected() as client:
+        tenant = client.get("/status")["tenant"]
+        found = [str(root.path) for root in _known(client.address) if root.tenant == tenant]
+    if as_json:
+        print_json(found)
+    elif not found:
+        console.print("No folder is allowed yet; `suma roots add DIR` allows one.")
+    else:
+        for path in found:
+            console.print(Text(words.plain(path)), soft_wrap=True)
+
+
+@app.command()
+def add(folder: Folder) -> None:
+    """Allow a folder with everything in it. A browser that waits for the permission goes on by itself."""
+    with connected() as client:
+        allow(client.address, folder, client.get("/status")["tenant"])
+    console.print(Text(f"Suma may now work in {words.plain(folder.expanduser().resolve())}."), soft_wrap=True)
+
+
+@app.command()
+def remove(folder: Folder) -> None:
+    """Withdraw the permission for a folder. Folders in SUMA_ROOTS stay allowed."""
+    with connected() as client:
+        withdraw(client.address, folder, client.get("/status")["tenant"])
+    console.print(Text(f"Suma may no longer work in {words.plain(folder.expanduser().resolve())}."), soft_wrap=True)
+
+
 def _known(address: Address) -> list[Root]:
-    if address.data is None:
-        return list(address.roots)
+    return [*address.roots, *(_recorded(address.data) if address.data is not None else ())]
+
+
+def _recorded(data: Path) -> list[Root]:
     try:
-        recorded = json.loads((address.data / FILE).read_text())
+        recorded = json.loads((data / FILE).read_text())
     except FileNotFoundError:
-        recorded = []
+        return []
     except ValueError:
-        raise Usage(f"{address.data / FILE} is not a JSON list of folders; fix or remove it") from None
-    return [*address.roots, *(root for one in recorded if isinstance(root := Root.of(one), Root))]
+        raise Usage(f"{data / FILE} is not a JSON list of folders; fix or remove it") from None
+    return [root for one in recorded if isinstance(root := Root.of(one), Root)]
 
 
 def covers(address: Address, tenant: str, folder: Path) -> bool:
@@ -52,8 +93,24 @@ def allow(address: Address, folder: Path, tenant: str) -> None:
         raise Usage(f"{folder} is outside the roots of {address.url}: its administrator can add it to SUMA_ROOTS")
     root = check_root(folder, address.data)
     with _alone(address.data / LOCK):
-        roots = [known for known in _known(address) if known not in address.roots]
-        _place(address.data / FILE, json.dumps([*map(_written, roots), _written(Root(root, tenant))], indent=1))
+        others = [known for known in _recorded(address.data) if known != Root(root, tenant)]
+        _write(address.data, [*others, Root(root, tenant)])
+
+
+def withdraw(address: Address, folder: Path, tenant: str) -> None:
+    """Remove a recorded folder of a tenant. Raises `Usage` if it is not recorded."""
+    gone = Root(folder.expanduser().resolve(), tenant)
+    if address.data is None:
+        raise Usage(f"the folders of {address.url} are changed on its machine")
+    with _alone(address.data / LOCK):
+        recorded = _recorded(address.data)
+        if gone not in recorded:
+            raise Usage(f"{folder} is not among the folders that were allowed here; see `suma roots list`")
+        _write(address.data, [root for root in recorded if root != gone])
+
+
+def _write(data: Path, roots: list[Root]) -> None:
+    _place(data / FILE, json.dumps([*map(_written, roots)], indent=1))
 
 
 def _written(root: Root) -> object:

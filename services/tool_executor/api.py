@@ -6,7 +6,7 @@ The tenant is the one in the internal token, never one in the request (DESIGN §
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -23,7 +23,7 @@ from libs.workspace.commit import check_exclusion
 from libs.workspace.stage import Stage
 from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
-from services.tool_executor import examples, previews
+from services.tool_executor import examples, folders, previews
 from services.tool_executor.history import History, Purge
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
 from services.tool_executor.runner import whole_diff_of
@@ -124,6 +124,7 @@ def _routes() -> Sequence[BaseRoute]:
     router.add_api_route(f"{ROOT}/history", history)
     router.add_api_route(f"{ROOT}/history/purge", purge, methods=["PUT"])
     router.add_api_route(f"{ROOT}/examples", example, methods=["PUT"])
+    router.add_api_route(f"{ROOT}/folders", folder)
     router.add_api_route(f"{ROOT}/tools", tools)
     router.add_api_route(f"{ROOT}/skills", skills)
     router.add_api_route(f"{ROOT}/skills/{{name}}", skill)
@@ -205,6 +206,12 @@ async def purge(tenant: Tenant, state: Here, wish: Purge) -> dict[str, Any]:
 async def example(tenant: Tenant, state: Here) -> dict[str, Any]:
     """Create an example workspace."""
     return await examples.create(state.workspaces.examples(tenant))
+
+
+async def folder(tenant: Tenant, state: Here, path: str, owner: bool = False) -> dict[str, Any]:
+    """Return whether a folder may be a workspace."""
+    roots, data = state.workspaces.roots(tenant), state.workspaces.data_dir
+    return asdict(await asyncio.to_thread(folders.look, path, tenant, roots, data, owner=owner))
 
 
 async def tools(tenant: Tenant, state: Here) -> dict[str, Any]:

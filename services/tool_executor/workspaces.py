@@ -166,7 +166,7 @@ class Kept:
 
 class Workspaces:
     def __init__(self, database: Database, objects: Objects, keys: Keys, settings: Settings, *, data_dir: Path) -> None:
-        self._database, self._keys, self._settings, self._data_dir = database, keys, settings, data_dir
+        self._database, self._keys, self._settings, self.data_dir = database, keys, settings, data_dir
         self._blobs = StageBlobs(objects, data_dir / BLOB_CACHES)
         self.kept = Kept(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
         self._scans: WeakValueDictionary[Path, Scan] = WeakValueDictionary()
@@ -262,9 +262,9 @@ class Workspaces:
         return folder
 
     def _looked_at(self, tenant: str, root: str) -> Path:
-        folder = check_root(Path(root), self._data_dir)
-        if not belongs(folder, tenant, self._roots(tenant)):
-            raise ForeignRoot(f"{folder} is not inside an allowed root; allow it first, as `suma run --in` offers")
+        folder = check_root(Path(root), self.data_dir)
+        if not belongs(folder, tenant, self.roots(tenant)):
+            raise ForeignRoot(f"{folder} is not inside an allowed root; allow it first with `suma roots add`")
         if note := ownership.check(folder, self._keys.secret(GROUP)):
             self._note(folder, note)
         return folder
@@ -301,10 +301,11 @@ class Workspaces:
 
     def examples(self, tenant: str) -> Path:
         """Return the folder of a tenant's example workspaces."""
-        return self._data_dir / EXAMPLES / tenant
+        return self.data_dir / EXAMPLES / tenant
 
-    def _roots(self, tenant: str) -> list[Root]:
-        listed = self._data_dir / ROOTS
+    def roots(self, tenant: str) -> list[Root]:
+        """Return the allowed folders of all tenants, with the examples of this one."""
+        listed = self.data_dir / ROOTS
         added = json.loads(listed.read_text("utf-8")) if listed.exists() else []
         return [*self._settings.roots, *_ROOTS.validate_python(added), Root(self.examples(tenant), tenant)]
 

@@ -193,6 +193,16 @@ class CommitShown(ResponseModel):
     undo_until: datetime | None
 
 
+class FolderShown(ResponseModel):
+    """A typed folder: `needs_permission` until its machine's owner allows it with `suma roots add`."""
+
+    path: str
+    state: Literal["allowed", "needs_permission", "missing", "refused"]
+    detail: str
+    suggestions: list[str]
+    """Folders inside allowed ones whose path begins with the typed text."""
+
+
 class CommitLog(ResponseModel):
     root: str
     bytes: int

@@ -300,6 +300,7 @@ SCHEMAS: Mapping[str, Any] = {
     "Finding": {"verdict": "happened", "digest": DIGEST, "reason": "it is in my sent folder"},
     "FirstMessage": FIRST,
     "Folder": {"root": ROOT},
+    "FolderShown": {"path": ROOT, "state": "allowed", "detail": "", "suggestions": []},
     "Graph": {
         "directed": True,
         "multigraph": False,

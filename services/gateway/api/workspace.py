@@ -18,7 +18,7 @@ from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.approvals import EDITS, AlreadyClosed, Changed, submit_answer
 from services.gateway.api.bodies import StrictRoute
-from services.gateway.api.catalogue_models import CommitLog, FileContent, Graph, Purged, SnapshotList
+from services.gateway.api.catalogue_models import CommitLog, FileContent, FolderShown, Graph, Purged, SnapshotList
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Gateway, Here, NoSuchSession, ReadOnly
 from services.gateway.api.errors import FOLDER, Refusal, raises
@@ -184,6 +184,16 @@ async def purge(here: Here, who: Authenticated, body: Purge) -> Response:
     wish = {"root": body.root, "before": before, "principal": who.id, "scopes": sorted(who.scopes)}
     done = await call(here.platform, EXECUTOR, "PUT", "/internal/v1/history/purge", tenant=who.tenant, json=wish)
     return JSONResponse(done)
+
+
+@router.get("/v1/folders", response_model=FolderShown, tags=["workspace"])
+async def folder(here: Here, who: CanReadFiles, path: Annotated[str, Query(min_length=1, max_length=4096)]) -> Response:
+    """Say whether a folder may be a workspace, and complete its path inside allowed folders. Nothing is allowed by it:
+    `suma roots add` on the machine does that.
+    """
+    params = {"path": path, "owner": str(who.may("admin.roots")).lower()}
+    found = await call(here.platform, EXECUTOR, "GET", "/internal/v1/folders", tenant=who.tenant, params=params)
+    return JSONResponse(found)
 
 
 @router.post(

@@ -86,3 +86,17 @@ def test_a_folder_is_allowed_for_one_tenant_alone(here: Address, tmp_path: Path)
     roots.allow(here, theirs, "acme")
     covered = [(roots.covers(here, who, one)) for who in ("local", "acme") for one in (ours, theirs)]
     assert covered == [True, False, False, True]
+
+
+def test_withdrawn_folder_is_not_allowed_any_more(here: Address, tmp_path: Path) -> None:
+    kept, gone = folder(tmp_path / "kept"), folder(tmp_path / "gone")
+    for one in (kept, gone, gone):
+        roots.allow(here, one, "local")
+    roots.withdraw(here, gone, "local")
+    assert roots.covers(here, "local", kept)
+    assert not roots.covers(here, "local", gone)
+
+
+def test_folder_of_the_settings_cannot_be_withdrawn(here: Address, tmp_path: Path) -> None:
+    with pytest.raises(Usage, match="suma roots list"):
+        roots.withdraw(here, folder(tmp_path / "configured"), "local")
