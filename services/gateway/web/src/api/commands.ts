@@ -5,7 +5,9 @@ import { tellProblem, tellReport } from "@/components/toast";
 import { Attempts } from "./attempts";
 import { api, data, newKey, type Schemas } from "./client";
 import { answerRefusal, reportChange } from "./outcomes";
+import { Problem } from "./problem";
 
+const REASON_MOST = 2000;
 const once = () => ({ "Idempotency-Key": newKey() });
 
 export interface NewTask {
@@ -15,7 +17,7 @@ export interface NewTask {
   hitl?: Schemas["Hitl"] | undefined;
   skill?: string | undefined;
   /** The ids of uploaded files. */
-  attachments?: string[];
+  attachments?: string[] | undefined;
 }
 
 export function useSend() {
@@ -40,6 +42,37 @@ export function useCancel() {
           body: { reason: "stopped in the browser" },
         }),
       ),
+    onError: tellProblem,
+  });
+}
+
+/** A task again, with what shall be different. */
+export function amended(task: string, change: string): string {
+  return `${task.trim().replace(/[.!?\s]+$/, "")}, but ${change.trim()}`;
+}
+
+export interface Proposal {
+  session: string;
+  approval: string;
+  digest: string;
+  task: string;
+}
+
+/** Refuse a proposal, and ask for the same task with a change. A proposal that was answered meanwhile stays as it is. */
+export function useReplan() {
+  const send = useSend();
+  return useMutation({
+    mutationFn: async ({ session, approval, digest, task, change, attachments }: Proposal & { change: string; attachments?: string[] }) => {
+      const refused = await data(
+        api.POST("/v1/approvals/{approval_id}", {
+          params: { path: { approval_id: approval }, header: once() },
+          body: { verdict: "deny", digest, reason: change.slice(0, REASON_MOST), exclude: [] },
+        }),
+      );
+      const refusal = answerRefusal(refused.outcome);
+      if (refusal !== null) throw new Problem(-1, "NOT_REFUSED", refusal);
+      return send.mutateAsync({ session, text: amended(task, change), attachments });
+    },
     onError: tellProblem,
   });
 }

@@ -59,6 +59,17 @@ export const sessionQuery = (id: string) =>
     queryFn: () => data(api.GET("/v1/sessions/{session_id}", { params: { path: { session_id: id } } })),
   });
 
+const PERMISSION_POLL = 2000;
+
+/** Whether a folder may be worked in. One that waits for its permission is asked about until it has it. */
+export const folderQuery = (path: string) =>
+  queryOptions({
+    queryKey: ["folder", path],
+    queryFn: () => data(api.GET("/v1/folders", { params: { query: { path } } })),
+    refetchInterval: ({ state }) => (state.data?.state === "needs_permission" ? PERMISSION_POLL : false),
+    placeholderData: keepPreviousData,
+  });
+
 const APPROVALS_PAGE = 100;
 
 /** The open approvals, oldest first, a page at a time. */

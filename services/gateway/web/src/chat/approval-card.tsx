@@ -1,7 +1,7 @@
 // A question to a person, wherever it is shown: what would happen, how it can be undone, why it is asked, and the answer.
 import { Check, ShieldQuestion, X } from "lucide-react";
-import { type ReactNode, useState } from "react";
-import { useAnswer, useFinding } from "@/api/commands";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useAnswer, useFinding, useReplan } from "@/api/commands";
 import type { ApprovalRequested } from "@/api/generated/events";
 import { DiffList, DiffSummary, type Exclusion } from "@/components/diff-list";
 import { Json } from "@/components/json";
@@ -33,7 +33,7 @@ function risk(ask: Ask): { text: string; tone: "danger" | "warn" | "info" } {
 }
 
 /** A question, open or decided. Below a turn its title is a heading of the third level, in a list of the second. */
-export function ApprovalCard({ ask, where, level = "h3" }: { ask: Ask; where?: ReactNode; level?: "h2" | "h3" }) {
+export function ApprovalCard({ ask, where, level = "h3", task }: { ask: Ask; where?: ReactNode; level?: "h2" | "h3"; task?: string }) {
   if (ask.outcome !== null) return <ClosedCard ask={ask} outcome={ask.outcome} />;
   const stakes = risk(ask);
   const Title = level;
@@ -49,7 +49,7 @@ export function ApprovalCard({ ask, where, level = "h3" }: { ask: Ask; where?: R
       </div>
       <div className="flex flex-col gap-2.5 px-4 py-3">
         <Details ask={ask} />
-        {ask.kind === "effect" ? <FindingForm ask={ask} /> : <AnswerForm ask={ask} />}
+        {ask.kind === "effect" ? <FindingForm ask={ask} /> : <AnswerForm ask={ask} task={task} />}
       </div>
     </Card>
   );
@@ -122,7 +122,8 @@ function wordsOf(part: Record<string, unknown>): string {
   return paths ?? (typeof part.path === "string" ? part.path : String(part.id));
 }
 
-function AnswerForm({ ask }: { ask: Ask }) {
+function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
+  const replan = useReplan();
   const answer = useAnswer(ask.approvalId, ask.digest);
   const draft = useAnswerDraft(ask.data);
   const [refusing, setRefusing] = useState(false);
@@ -135,7 +136,19 @@ function AnswerForm({ ask }: { ask: Ask }) {
   };
   const hasArgs = ask.kind === "step" && args !== undefined && Object.keys(args).length > 0;
   const tooLong = hasArgs && Object.values(args).some(isHandle);
-  if (refusing) return <RefuseForm reason={draft.reason} busy={answer.isPending} onChange={draft.write} onBack={() => { setRefusing(false); }} onRefuse={() => { answer.mutate({ verdict: "deny", reason: draft.reason }); }} />;
+  if (refusing) {
+    const again = () => { replan.mutate({ session: ask.session, approval: ask.approvalId, digest: ask.digest, task: task ?? "", change: draft.reason }); };
+    return (
+      <RefuseForm
+        reason={draft.reason}
+        busy={answer.isPending || replan.isPending}
+        onChange={draft.write}
+        onBack={() => { setRefusing(false); }}
+        onRefuse={() => { answer.mutate({ verdict: "deny", reason: draft.reason }); }}
+        onReplan={task === undefined ? undefined : again}
+      />
+    );
+  }
   if (editing) return <ArgsForm args={without(args ?? {}, excluded)} busy={answer.isPending} onBack={() => { setEditing(false); }} onSave={(edited) => { answer.mutate({ verdict: "override", args: edited }); }} />;
   return (
     <>
@@ -204,14 +217,22 @@ interface RefuseFormProps {
   onChange: (reason: string) => void;
   onBack: () => void;
   onRefuse: () => void;
+  /** Refuses, and asks for the task again with the reason; absent where the task is not known. */
+  onReplan: (() => void) | undefined;
 }
 
-function RefuseForm({ reason, busy, onChange, onBack, onRefuse }: RefuseFormProps) {
+function RefuseForm({ reason, busy, onChange, onBack, onRefuse, onReplan }: RefuseFormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    form.current?.querySelector("input")?.focus();
+    form.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
-    <form className="flex flex-col gap-3" onSubmit={(event) => { event.preventDefault(); onRefuse(); }}>
-      <TextField label="Why not? (optional)" value={reason} maxLength={2000} onChange={(event) => { onChange(event.target.value); }} hint="The reason is recorded, and helps to plan again." />
-      <div className="flex gap-2">
+    <form ref={form} className="flex scroll-mb-4 flex-col gap-3" onSubmit={(event) => { event.preventDefault(); onRefuse(); }}>
+      <TextField label="Why not? (optional)" value={reason} maxLength={2000} onChange={(event) => { onChange(event.target.value); }} hint={onReplan ? "The reason is recorded. “Plan again” starts the task anew with it." : "The reason is recorded."} />
+      <div className="flex flex-wrap gap-2">
         <Button look="danger" type="submit" busy={busy}>Refuse</Button>
+        {onReplan && <Button disabled={busy || reason.trim() === ""} onClick={onReplan}>Refuse and plan again</Button>}
         <Button onClick={onBack}>Back</Button>
       </div>
     </form>

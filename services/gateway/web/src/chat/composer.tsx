@@ -1,7 +1,8 @@
 // The message field. Enter sends, Shift+Enter breaks the line; while a turn runs, Stop stops it on the server.
 import { ArrowUp, Square } from "lucide-react";
-import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import { Button, IconButton, Kbd } from "@/components/ui";
+import { restoreDraft, useMessageDraft, writeDraft } from "@/session/message-drafts";
 import { AttachButton, AttachmentList, useAttachments } from "./attachments";
 
 interface ComposerProps {
@@ -12,16 +13,25 @@ interface ComposerProps {
   /** Stops the running turn; absent if none runs. */
   onStop?: (() => void) | undefined;
   stopping?: boolean;
-  /** A text to start from. */
-  draft?: string;
+  /** The session whose unsent text this is. */
+  of: string;
   focused?: boolean;
   children?: ReactNode;
 }
 
 const LONGEST = 100_000;
+/** How Safari reports the Enter that ends a word of an input method; it has left `isComposing` by then. */
+const INPUT_METHOD_KEY = 229;
 
-export function Composer({ placeholder, busy, onSend, onStop, stopping = false, draft = "", focused = false, children }: ComposerProps) {
-  const [text, setText] = useState(draft);
+const isComposing = ({ nativeEvent }: KeyboardEvent) => nativeEvent.isComposing || nativeEvent.keyCode === INPUT_METHOD_KEY;
+
+/** Put the focus into the message field of the page. */
+export function focusComposer(): void {
+  document.querySelector<HTMLTextAreaElement>("[data-composer]")?.focus();
+}
+
+export function Composer({ placeholder, busy, onSend, onStop, stopping = false, of, focused = false, children }: ComposerProps) {
+  const text = useMessageDraft(of);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     const box = field.current;
@@ -37,8 +47,8 @@ export function Composer({ placeholder, busy, onSend, onStop, stopping = false, 
   const ready = text.trim() !== "" && !busy && ids !== null;
   const send = () => {
     if (!ready) return;
-    setText("");
-    onSend(text.trim(), ids).then(attachments.clear, () => { setText((now) => (now === "" ? text : now)); });
+    writeDraft(of, "");
+    onSend(text.trim(), ids).then(attachments.clear, () => { restoreDraft(of, text); });
   };
   const take = (event: ClipboardEvent | DragEvent, from: DataTransfer) => {
     if (!attachments.allowed || from.files.length === 0) return;
@@ -46,7 +56,7 @@ export function Composer({ placeholder, busy, onSend, onStop, stopping = false, 
     attachments.add(from.files);
   };
   const pressed = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     send();
   };
@@ -63,7 +73,7 @@ export function Composer({ placeholder, busy, onSend, onStop, stopping = false, 
         maxLength={LONGEST}
         aria-label="Message"
         placeholder={placeholder}
-        onChange={(event) => { setText(event.target.value); }}
+        onChange={(event) => { writeDraft(of, event.target.value); }}
         onKeyDown={pressed}
         onDragOver={(event) => { event.preventDefault(); }}
         onDrop={(event) => { take(event, event.dataTransfer); }}

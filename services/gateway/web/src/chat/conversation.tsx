@@ -2,12 +2,12 @@
 import { Link } from "@tanstack/react-router";
 import { FolderOpen, FolderTree, RefreshCw } from "lucide-react";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef } from "react";
-import { useCancel, useSend } from "@/api/commands";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { type Proposal, useCancel, useReplan, useSend } from "@/api/commands";
 import { queryClient, sessionQuery } from "@/api/queries";
 import { FolderPath } from "@/components/path";
 import { Failed, Loading } from "@/components/states";
-import { Badge } from "@/components/ui";
+import { Badge, Choice } from "@/components/ui";
 import { openTurn } from "@/session/reduce";
 import { useLive } from "@/session/use-live";
 import type { Connection } from "@/session/live";
@@ -23,6 +23,8 @@ export function Conversation({ session }: { session: string }) {
   const about = useQuery(sessionQuery(session));
   const send = useSend();
   const cancel = useCancel();
+  const replan = useReplan();
+  const [later, setLater] = useState(false);
   const open = openTurn(view.turns);
   const shown = view.turns.filter((turn) => turn.answers === null);
   const undone = useMemo(() => rolledBack(view.turns), [view.turns]);
@@ -34,6 +36,8 @@ export function Conversation({ session }: { session: string }) {
   }, [openState]);
   if (connection === "refused" && problem) return <Failed whole error={problem} />;
   const waits = open?.state === "awaiting_clarification";
+  const proposal = open ? proposalOf(session, open) : null;
+  const steers = proposal !== null && !later;
   const known = about.data;
   return (
     <div className="flex h-full flex-col">
@@ -61,16 +65,36 @@ export function Conversation({ session }: { session: string }) {
       </div>
       <div className="mx-auto w-full max-w-3xl px-4 pb-3 md:pb-5">
         <Composer
-          placeholder={waits ? "Answer the question…" : open ? "Write the next task; it runs after this one…" : "Ask for the next task…"}
-          busy={send.isPending}
+          of={session}
+          placeholder={placeholder(waits, steers, open !== null)}
+          busy={send.isPending || replan.isPending}
           focused
-          onSend={(text, attachments) => send.mutateAsync({ text, session, attachments })}
+          onSend={(text, attachments) => (steers ? replan.mutateAsync({ ...proposal, change: text, attachments }) : send.mutateAsync({ text, session, attachments }))}
           onStop={open ? () => { cancel.mutate(open.id); } : undefined}
           stopping={cancel.isPending}
-        />
+        >
+          {proposal && <Choice label="What Enter does" options={STEERING} value={later ? "later" : "change"} onChange={(to) => { setLater(to === "later"); }} />}
+        </Composer>
       </div>
     </div>
   );
+}
+
+const STEERING = [
+  { value: "change", text: "Change this plan" },
+  { value: "later", text: "Do afterwards" },
+] as const;
+
+function placeholder(waits: boolean, steers: boolean, open: boolean): string {
+  if (waits) return "Answer the question…";
+  if (steers) return "What shall be different?";
+  return open ? "Write the next task; it runs after this one…" : "Ask for the next task…";
+}
+
+/** The open proposal of a turn, which a person may change in words. An effect that happened can't be planned again. */
+function proposalOf(session: string, { text, approvals }: TurnView): Proposal | null {
+  const open = approvals.findLast(({ asked, closed }) => closed === null && asked.kind !== "effect");
+  return open ? { session, approval: open.asked.approval_id, digest: open.asked.digest, task: text } : null;
 }
 
 function ConnectionBadge({ connection }: { connection: Connection }) {

@@ -3,16 +3,16 @@ import { ChevronRight, CircleCheck, CircleDashed, CircleDot, CircleX, Hourglass,
 import { Tabs } from "radix-ui";
 import { useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRollback } from "@/api/commands";
 import { Json } from "@/components/json";
 import { Elapsed } from "@/components/time";
-import { Badge, Button, Card, Spinner } from "@/components/ui";
+import { Badge, Button, Card, Spinner, type Tone } from "@/components/ui";
 import { cx } from "@/lib/cx";
 import { bytes, count, duration } from "@/lib/format";
 import { type PlanChange, planChanges, readings } from "@/session/rounds";
-import { ofOutcome, ofStep } from "@/session/says";
+import { ofOutcome, ofStep, type Said } from "@/session/says";
 import type { ApprovalView, Round, StepView } from "@/session/types";
 import { PlanGraph } from "./plan-graph";
+import { UndoDialog } from "./undo-dialog";
 
 interface PlanCardProps {
   session: string;
@@ -22,11 +22,15 @@ interface PlanCardProps {
   approvals: readonly ApprovalView[];
   /** The turn still runs: its stage can be rolled back to a snapshot. */
   open: boolean;
+  /** The words of the task, which tell this plan from others. */
+  task: string;
+  /** Whether what the steps staged was committed. */
+  committed: boolean;
 }
 
 const MANY = 40;
 
-export function PlanCard({ session, round, number, before, approvals, open }: PlanCardProps) {
+export function PlanCard({ session, round, number, before, approvals, open, task, committed }: PlanCardProps) {
   const [tab, setTab] = useState("timeline");
   const [chosen, setChosen] = useState<number | null>(null);
   const done = round.steps.filter((step) => step.state === "succeeded").length;
@@ -35,7 +39,7 @@ export function PlanCard({ session, round, number, before, approvals, open }: Pl
     setTab("timeline");
   };
   return (
-    <Card aria-label={number > 1 ? `Plan ${number.toString()}` : "Plan"}>
+    <Card aria-label={`${number > 1 ? `Plan ${number.toString()}` : "Plan"} for: ${task}`}>
       <Tabs.Root value={tab} onValueChange={setTab}>
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-3">
           <ListChecks aria-hidden className="size-4 text-muted" />
@@ -44,7 +48,7 @@ export function PlanCard({ session, round, number, before, approvals, open }: Pl
           <span className="flex-1" />
           <Tabs.List aria-label="View of the plan" className="flex gap-0.5 rounded-lg border border-line bg-sunken p-px">
             {["timeline", "graph", "review"].map((name) => (
-              <Tabs.Trigger key={name} value={name} className="rounded-md px-2 py-0.5 text-sm font-medium text-muted capitalize data-[state=active]:bg-surface data-[state=active]:text-ink dark:data-[state=active]:bg-hover data-[state=active]:shadow-sm">
+              <Tabs.Trigger key={name} value={name} className="rounded-md px-2 py-1 text-sm font-medium text-muted capitalize data-[state=active]:bg-surface data-[state=active]:text-ink dark:data-[state=active]:bg-hover data-[state=active]:shadow-sm">
                 {name}
               </Tabs.Trigger>
             ))}
@@ -53,10 +57,10 @@ export function PlanCard({ session, round, number, before, approvals, open }: Pl
         {round.plan.reasoning && <p className="px-4 pt-1 text-sm text-muted">{round.plan.reasoning}</p>}
         <div className="p-2">
           <Tabs.Content value="timeline" tabIndex={-1}>
-            <Timeline key={chosen} session={session} round={round} approvals={approvals} open={open} chosen={chosen} />
+            <Timeline key={chosen} session={session} round={round} approvals={approvals} open={open} chosen={chosen} committed={committed} />
           </Tabs.Content>
           <Tabs.Content value="graph" tabIndex={-1} className="px-2 pt-1">
-            <PlanGraph steps={round.steps} onChoose={choose} />
+            <PlanGraph steps={round.steps} committed={committed} onChoose={choose} />
           </Tabs.Content>
           <Tabs.Content value="review" tabIndex={-1} className="px-2 pt-1">
             <Reviews round={round} before={before} />
@@ -66,6 +70,9 @@ export function PlanCard({ session, round, number, before, approvals, open }: Pl
     </Card>
   );
 }
+
+/** Reviewers in words; an agent's own name stands for itself. */
+const REVIEWERS: Record<string, string> = { model: "the reviewer", static: "the static checks" };
 
 function Reviews({ round, before }: { round: Round; before: Round | null }) {
   const changes = before ? planChanges(before.plan, round.plan) : null;
@@ -79,7 +86,7 @@ function Reviews({ round, before }: { round: Round; before: Round | null }) {
             <div className="flex items-start gap-2">
               <Badge tone={review.approved ? "ok" : "danger"}>{review.approved ? "Approved" : "Rejected"}</Badge>
               <span className="min-w-0">
-                {review.by && <span className="text-muted">by {review.by}{review.step ? `, step ${review.step.toString()}` : ""}. </span>}
+                {review.by && <span className="text-muted">by {REVIEWERS[review.by] ?? review.by}{review.step ? `, step ${review.step.toString()}` : ""}. </span>}
                 {review.reason}
               </span>
             </div>
@@ -114,10 +121,11 @@ interface TimelineProps {
   approvals: readonly ApprovalView[];
   open: boolean;
   chosen: number | null;
+  committed: boolean;
 }
 
 /** The steps in order, with bars for when each ran. A long plan draws only the rows in view. */
-function Timeline({ session, round, approvals, open, chosen }: TimelineProps) {
+function Timeline({ session, round, approvals, open, chosen, committed }: TimelineProps) {
   const span = spanOf(round);
   const box = useRef<HTMLDivElement>(null);
   const long = round.steps.length > MANY;
@@ -135,6 +143,7 @@ function Timeline({ session, round, approvals, open, chosen }: TimelineProps) {
       span={span}
       open={open}
       opened={chosen === step.ordinal}
+      said={ofStep(step, committed)}
       approval={approvals.find((each) => each.asked.step_id === step.planned?.step_id) ?? null}
     />
   );
@@ -168,8 +177,7 @@ function spanOf(round: Round): Span {
   return { from, to: Math.max(from + 1, ...ends) };
 }
 
-function StepIcon({ state }: { state: string }) {
-  const { tone } = ofStep(state);
+function StepIcon({ state, tone }: { state: string; tone: Tone }) {
   const colour = tone === "ok" ? "text-ok" : tone === "danger" ? "text-danger" : tone === "warn" ? "text-warn" : "text-muted";
   const className = `size-4 shrink-0 ${colour}`;
   if (state === "running") return <Spinner className="mx-px shrink-0 text-info" />;
@@ -186,27 +194,32 @@ interface StepRowProps {
   span: Span;
   open: boolean;
   opened: boolean;
+  said: Said;
   approval: ApprovalView | null;
 }
 
-function StepRow({ session, step, span, open, opened, approval }: StepRowProps) {
+/** States that an icon alone does not tell. */
+const LABELLED = new Set(["Staged", "Discarded", "Skipped", "Outcome unknown"]);
+
+function StepRow({ session, step, span, open, opened, said, approval }: StepRowProps) {
   const [shown, setShown] = useState(opened);
   const { planned, latest } = step;
   return (
     <div className={cx("rounded-lg", shown && "bg-sunken")}>
       <button type="button" aria-expanded={shown} onClick={() => { setShown(!shown); }} className="flex w-full items-center gap-2 rounded-lg px-2 py-2 text-left -outline-offset-2 hover:bg-hover">
         <ChevronRight aria-hidden className={cx("size-3.5 shrink-0 text-muted transition-transform", shown && "rotate-90")} />
-        <StepIcon state={step.state} />
+        <StepIcon state={step.state} tone={said.tone} />
         <span className="min-w-0 flex-1">
-          <span className="sr-only">Step {step.ordinal}, {ofStep(step.state).text}: </span>
+          <span className="sr-only">Step {step.ordinal}, {said.text}: </span>
           <span className="block truncate">{planned?.description ?? latest?.description}</span>
           {latest?.summary && !shown && <span className="block truncate text-sm text-muted">{latest.summary}</span>}
         </span>
+        {LABELLED.has(said.text) && <Badge tone={said.tone}>{said.text}</Badge>}
         {step.attempts > 1 && <Badge tone="warn">attempt {step.attempts}</Badge>}
         {planned?.mutates && <Badge className="max-sm:hidden">changes files</Badge>}
         <Bar step={step} span={span} />
       </button>
-      {shown && <StepDetails session={session} step={step} open={open} approval={approval} />}
+      {shown && <StepDetails session={session} step={step} open={open} said={said} approval={approval} />}
     </div>
   );
 }
@@ -233,9 +246,9 @@ function Bar({ step, span }: { step: StepView; span: Span }) {
 
 const VERDICTS: Record<string, string> = { allow: "Allowed by", ask: "Needs approval by", deny: "Denied by", "": "By" };
 
-function StepDetails({ session, step, open, approval }: { session: string; step: StepView; open: boolean; approval: ApprovalView | null }) {
+function StepDetails({ session, step, open, said, approval }: { session: string; step: StepView; open: boolean; said: Said; approval: ApprovalView | null }) {
   const { planned, latest } = step;
-  const rollback = useRollback(session);
+  const [undoing, setUndoing] = useState(false);
   const snapshot = latest?.snapshot;
   const rule = latest?.rule ? latest.rule : approval?.asked.rule;
   return (
@@ -244,7 +257,7 @@ function StepDetails({ session, step, open, approval }: { session: string; step:
       {latest?.error && <p className="rounded-md bg-danger-tint px-2 py-1 text-danger">{latest.error}</p>}
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-0.5 [&_dd]:min-w-0 [&_dd]:break-words [&_dt]:text-muted">
         <dt>State</dt>
-        <dd>{ofStep(step.state).text}{step.state === "awaiting_approval" && ": waits for your decision below"}</dd>
+        <dd>{said.text}{step.state === "awaiting_approval" && ": waits for your decision below"}</dd>
         <dt>Tool</dt>
         <dd><code className="font-mono text-xs">{planned?.tool ?? latest?.tool}</code>{planned?.mutates && ", changes files"}</dd>
         {rule && <><dt>Policy</dt><dd>{VERDICTS[latest?.verdict ?? ""] ?? latest?.verdict} <code className="font-mono text-xs">{rule}</code></dd></>}
@@ -260,8 +273,9 @@ function StepDetails({ session, step, open, approval }: { session: string; step:
         </a>
       )}
       {open && snapshot && (
-        <div><Button size="small" busy={rollback.isPending} onClick={() => { rollback.mutate({ snapshot }); }}>Roll back to before this step</Button></div>
+        <div><Button size="small" onClick={() => { setUndoing(true); }}>Roll back to before this step</Button></div>
       )}
+      {undoing && snapshot && <UndoDialog session={session} target={{ snapshot }} onClose={() => { setUndoing(false); }} />}
     </div>
   );
 }

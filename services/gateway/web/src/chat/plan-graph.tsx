@@ -16,7 +16,7 @@ const STROKES: Record<string, string> = {
   danger: "var(--danger)",
 };
 
-export function PlanGraph({ steps, onChoose }: { steps: readonly StepView[]; onChoose: (ordinal: number) => void }) {
+export function PlanGraph({ steps, committed, onChoose }: { steps: readonly StepView[]; committed: boolean; onChoose: (ordinal: number) => void }) {
   const { nodes, edges, columns, rows } = useMemo(
     () => layers(steps.map(({ ordinal, planned }) => ({ ordinal, depends_on: planned?.depends_on ?? [] }))),
     [steps],
@@ -35,7 +35,7 @@ export function PlanGraph({ steps, onChoose }: { steps: readonly StepView[]; onC
         </g>
         {steps.map((step) => {
           const { x, y } = at(step.ordinal);
-          const { tone, text } = ofStep(step.state);
+          const { tone, text } = ofStep(step, committed);
           return (
             <foreignObject key={step.ordinal} x={x} y={y} width={WIDTH} height={HEIGHT}>
               <button

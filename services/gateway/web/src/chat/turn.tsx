@@ -1,16 +1,19 @@
 // One turn: the message, the plans and questions in between, and the answer.
-import { Brain, Paperclip, RotateCcw, Sparkles } from "lucide-react";
-import { memo } from "react";
-import { useRollback, useSend } from "@/api/commands";
+import { Brain, Paperclip, Pencil, RotateCcw, Sparkles, Undo2, X } from "lucide-react";
+import { memo, useState } from "react";
+import { useCancel, useSend } from "@/api/commands";
 import { DiffList, DiffSummary } from "@/components/diff-list";
 import { Markdown } from "@/components/markdown";
 import { Ago, Elapsed } from "@/components/time";
 import { Badge, Button, Card, Spinner } from "@/components/ui";
 import { count, duration } from "@/lib/format";
-import { ofTurn } from "@/session/says";
+import { restoreDraft } from "@/session/message-drafts";
+import { waited } from "@/session/reduce";
+import { ofTask } from "@/session/says";
 import { type ApprovalView, ENDED, type Question, type TurnView } from "@/session/types";
 import { type Ask, ApprovalCard } from "./approval-card";
 import { PlanCard } from "./plan-card";
+import { UndoDialog } from "./undo-dialog";
 
 interface TurnProps {
   session: string;
@@ -22,6 +25,9 @@ interface TurnProps {
 
 export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnProps) {
   const ended = ENDED.has(turn.state);
+  if (turn.undo) return <UndoLine turn={turn} />;
+  const committed = turn.changes.find(({ change }) => change === "committed");
+  const taken = committed?.commit_id ? undone.has(committed.commit_id) : false;
   return (
     <article aria-label={`Task: ${turn.text}`} className="flex flex-col gap-3">
       <div className="flex flex-col items-end gap-1">
@@ -34,16 +40,16 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
         {turn.acceptedAt && <span className="text-xs text-muted"><Ago time={turn.acceptedAt} /></span>}
       </div>
       {turn.rounds.map((round, at) => (
-        <PlanCard key={round.plan.plan_id + at.toString()} session={session} round={round} number={at + 1} before={turn.rounds[at - 1] ?? null} approvals={turn.approvals} open={!ended} />
+        <PlanCard key={round.plan.plan_id + at.toString()} session={session} round={round} number={at + 1} before={turn.rounds[at - 1] ?? null} approvals={turn.approvals} open={!ended} task={turn.text} committed={committed !== undefined} />
       ))}
       {turn.questions.map((question, at) => (
         <QuestionCard key={at} session={session} question={question} open={!ended && question.reply === null} />
       ))}
       {turn.approvals.map((approval) => (
-        <ApprovalCard key={approval.asked.approval_id} ask={askOf(session, approval, ended)} />
+        <ApprovalCard key={approval.asked.approval_id} ask={askOf(session, approval, ended)} task={turn.text} />
       ))}
       {turn.changes.map((change, at) => (
-        <ChangeCard key={at} session={session} change={change} undone={change.change === "committed" && change.commit_id ? undone.has(change.commit_id) : false} />
+        <ChangeCard key={at} session={session} change={change} undone={change === committed && taken} />
       ))}
       {turn.missing.length > 0 && (
         <p className="flex items-center gap-2 text-sm text-warn"><Brain aria-hidden className="size-4" /> Continued without {turn.missing.join(", ")}.</p>
@@ -54,10 +60,26 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
           <div className="min-w-0 flex-1"><Markdown text={turn.answer ?? draft} /></div>
         </div>
       )}
-      <Footer turn={turn} />
+      <Footer session={session} turn={turn} undone={taken} />
     </article>
   );
 });
+
+/** An undo is an event, not a message. One that was refused changed nothing, and was reported when it was asked for. */
+function UndoLine({ turn }: { turn: TurnView }) {
+  const changes = turn.changes.reduce((sum, { operations = 0 }) => sum + operations, 0);
+  if (turn.state === "refused") return null;
+  return (
+    <article aria-label="Undo" className="flex flex-col gap-2">
+      <p className="flex items-center gap-2 text-sm text-muted">
+        {ENDED.has(turn.state) ? <Undo2 aria-hidden className="size-4" /> : <Spinner className="size-3.5" />}
+        {changes > 0 ? `${count(changes, "change")} undone` : ENDED.has(turn.state) ? (turn.answer ?? turn.detail) : "Undoing…"}
+        {turn.endedAt && <Ago time={turn.endedAt} />}
+      </p>
+      {turn.changes.map((change, at) => change.change === "conflicted" && <Conflicts key={at} paths={change.conflicts ?? []} />)}
+    </article>
+  );
+}
 
 function askOf(session: string, { asked, askedAt, closed }: ApprovalView, ended: boolean): Ask {
   // A question about an effect stays open when its turn has ended.
@@ -81,7 +103,7 @@ function QuestionCard({ session, question, open }: { session: string; question: 
   const candidates = question.asked.candidates ?? [];
   return (
     <Card className={open ? "border-warn/50 p-4" : "p-4"} aria-label="Question">
-      <p className="font-medium">{question.asked.question}</p>
+      <p className="font-medium [overflow-wrap:anywhere]">{question.asked.question}</p>
       {open && candidates.length > 0 && (
         <div className="flex flex-col gap-1.5 pt-2">
           {candidates.map(({ skill, score, description }) => (
@@ -107,7 +129,7 @@ const CHANGES: Record<string, string> = {
 };
 
 function ChangeCard({ session, change, undone }: { session: string; change: TurnView["changes"][number]; undone: boolean }) {
-  const rollback = useRollback(session);
+  const [undoing, setUndoing] = useState(false);
   const commit = change.change === "committed" && change.operations ? change.commit_id : null;
   return (
     <Card className="p-4" aria-label={CHANGES[change.change] ?? change.change}>
@@ -117,14 +139,13 @@ function ChangeCard({ session, change, undone }: { session: string; change: Turn
         {change.diff && <DiffSummary diff={change.diff} />}
         <span className="flex-1" />
         {commit && !undone && (
-          <Button size="small" busy={rollback.isPending} onClick={() => { rollback.mutate({ commit_id: commit }); }}>
+          <Button size="small" onClick={() => { setUndoing(true); }}>
             <RotateCcw aria-hidden className="size-3.5" /> Undo
           </Button>
         )}
+        {undoing && commit && <UndoDialog session={session} target={{ commit_id: commit }} onClose={() => { setUndoing(false); }} />}
       </div>
-      {(change.conflicts ?? []).length > 0 && (
-        <ul className="pt-2 text-sm text-danger">{change.conflicts?.map((path) => <li key={path}>{path}</li>)}</ul>
-      )}
+      <Conflicts paths={change.conflicts ?? []} />
       {change.diff && (
         <details className="pt-1">
           <summary className="w-fit rounded py-1 text-sm font-medium text-accent-ink">Show {count(change.diff.count, "change")}</summary>
@@ -135,20 +156,52 @@ function ChangeCard({ session, change, undone }: { session: string; change: Turn
   );
 }
 
+function Conflicts({ paths }: { paths: readonly string[] }) {
+  if (paths.length === 0) return null;
+  return <ul className="pt-2 text-sm text-danger">{paths.map((path) => <li key={path} className="[overflow-wrap:anywhere]">{path}</li>)}</ul>;
+}
+
+/** Send a task again that failed, with its files. */
+function TryAgain({ session, turn }: { session: string; turn: TurnView }) {
+  const send = useSend();
+  const again = { session, text: turn.text, attachments: turn.attachments.map(({ asset_id }) => asset_id) };
+  return <Button size="small" busy={send.isPending} onClick={() => { send.mutate(again); }}>Try again</Button>;
+}
+
+/** What a person can do with a task that waits for its turn. */
+function Queued({ session, turn }: { session: string; turn: TurnView }) {
+  const cancel = useCancel();
+  const edit = () => { cancel.mutate(turn.id, { onSuccess: () => { restoreDraft(session, turn.text); } }); };
+  return (
+    <>
+      <span>number {turn.position} in the queue</span>
+      <Button look="quiet" size="small" disabled={cancel.isPending} onClick={edit}><Pencil aria-hidden className="size-3.5" /> Edit</Button>
+      <Button look="quiet" size="small" disabled={cancel.isPending} onClick={() => { cancel.mutate(turn.id); }}><X aria-hidden className="size-3.5" /> Remove</Button>
+    </>
+  );
+}
+
+/** How long a turn was at work, and how long it waited for a person. */
+function Took({ turn, from, to }: { turn: TurnView; from: string; to: string }) {
+  const [whole, waiting] = [Date.parse(to) - Date.parse(from), waited(turn)];
+  return <span className="tabular-nums">{duration(whole - waiting)}{waiting >= 1000 && ` at work, waited ${duration(waiting)} for you`}</span>;
+}
+
 /** The state of the turn, and why it ended. */
-function Footer({ turn }: { turn: TurnView }) {
-  const { text, tone } = ofTurn(turn.state);
+function Footer({ session, turn, undone }: { session: string; turn: TurnView; undone: boolean }) {
+  const { text, tone } = ofTask(turn, undone);
   const ended = ENDED.has(turn.state);
   const waits = turn.state.startsWith("awaiting");
   const tokens = (turn.usage?.input_tokens ?? 0) + (turn.usage?.output_tokens ?? 0);
   return (
     <footer className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-muted">
       <Badge tone={tone}>{!ended && !waits && <Spinner className="size-3" />}{text}</Badge>
-      {turn.position !== null && <span>number {turn.position} in the queue</span>}
+      {turn.position !== null && !ended && <Queued session={session} turn={turn} />}
       {!ended && !waits && turn.startedAt && <Elapsed since={turn.startedAt} />}
-      {ended && turn.startedAt && turn.endedAt && <span className="tabular-nums">{duration(Date.parse(turn.endedAt) - Date.parse(turn.startedAt))}</span>}
+      {turn.startedAt && turn.endedAt && <Took turn={turn} from={turn.startedAt} to={turn.endedAt} />}
       {tokens > 0 && <span className="tabular-nums">{tokens.toLocaleString("en")} tokens</span>}
-      {turn.state !== "completed" && turn.detail && <span className="basis-full text-ink">{turn.detail}</span>}
+      {turn.state !== "completed" && turn.detail && <span className="basis-full [overflow-wrap:anywhere] text-ink">{turn.detail}</span>}
+      {(turn.state === "failed" || turn.state === "refused") && turn.text && <TryAgain session={session} turn={turn} />}
     </footer>
   );
 }

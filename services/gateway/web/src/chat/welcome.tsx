@@ -1,14 +1,16 @@
 // The first meeting: what Suma does, an example folder to try it on, and the field for an own task.
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, FolderPlus, ShieldCheck, Undo2, X } from "lucide-react";
-import { useId, useState } from "react";
+import { useCallback, useId, useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { useSend } from "@/api/commands";
-import { sessionsQuery } from "@/api/queries";
+import { Problem } from "@/api/problem";
+import { folderQuery, sessionsQuery } from "@/api/queries";
 import { tellProblem } from "@/components/toast";
 import { Button, IconButton } from "@/components/ui";
-import { Composer } from "./composer";
+import { Composer, focusComposer } from "./composer";
+import { FolderPermission, FolderState, useFolder } from "./folder";
 
 const EXAMPLES = ["Clean up this folder: remove duplicates and sort by type", "What takes the most space here?", "Find the duplicates, but change nothing"];
 
@@ -23,14 +25,20 @@ export function Welcome() {
   const [example, setExample] = useState<string | null>(null);
   const make = useMutation({
     mutationFn: () => data(api.POST("/v1/examples")),
-    onSuccess: ({ root: made }) => { setExample(made); },
+    onSuccess: ({ root: made }) => {
+      setExample(made);
+      focusComposer();
+    },
     onError: tellProblem,
   });
   const folder = example ?? root.trim();
   const folders = useId();
-  const known = useInfiniteQuery(sessionsQuery()).data?.pages[0]?.sessions.flatMap(({ root: used }) => used ?? []) ?? [];
+  const used = useInfiniteQuery(sessionsQuery()).data?.pages[0]?.sessions.flatMap(({ root: each }) => each ?? []) ?? [];
+  const typed = useFolder(example === null ? folder : "");
+  const { permission, permitted } = usePermission();
   const start = async (text: string, attachments: string[] = []) => {
-    const { session_id } = await send.mutateAsync({ text, hitl, attachments, root: folder === "" ? undefined : folder });
+    const place = example ?? (folder === "" ? undefined : await permitted(folder));
+    const { session_id } = await send.mutateAsync({ text, hitl, attachments, root: place });
     await navigate({ to: "/chat/{-$session}", params: { session: session_id } });
   };
   return (
@@ -40,7 +48,7 @@ export function Welcome() {
           <h1 className="text-2xl font-semibold tracking-tight">What should be done?</h1>
           <p className="pt-1 text-muted">Suma plans the task, shows each change before it happens, and can undo it.</p>
         </div>
-        <Composer placeholder="Describe a task…" busy={send.isPending} focused onSend={start}>
+        <Composer of="new" placeholder="Describe a task…" busy={send.isPending || permission !== null} focused onSend={start}>
           {example ? (
             <span className="flex max-w-full min-w-0 items-center gap-1.5 rounded-lg bg-accent-tint py-0.5 pr-0.5 pl-2 text-sm text-accent-ink">
               <FolderOpen aria-hidden className="size-4 shrink-0" />
@@ -54,9 +62,9 @@ export function Welcome() {
               <FolderOpen aria-hidden className="size-4 shrink-0" />
               <span className="sr-only">Folder</span>
               <datalist id={folders}>
-                {[...new Set(known)].map((used) => <option key={used} value={used} />)}
+                {[...new Set([...used, ...(typed?.suggestions ?? [])])].map((path) => <option key={path} value={path} />)}
               </datalist>
-              <input value={root} onChange={(event) => { setRoot(event.target.value); }} placeholder="Folder, such as /home/you/Downloads" spellCheck={false} list={folders} className="h-7 min-w-0 flex-1 rounded-md bg-transparent px-1 text-ellipsis placeholder:text-muted" />
+              <input value={root} onChange={(event) => { setRoot(event.target.value); }} placeholder="Folder, such as ~/Downloads" spellCheck={false} list={folders} className="h-7 min-w-0 flex-1 rounded-md bg-transparent px-1 text-ellipsis placeholder:text-muted" />
             </label>
           )}
           <select
@@ -68,6 +76,8 @@ export function Welcome() {
             {MODES.map(([mode, title]) => <option key={mode} value={mode}>{title}</option>)}
           </select>
         </Composer>
+        {typed && !permission && <FolderState folder={typed} />}
+        {permission && <FolderPermission {...permission} />}
         {example ? <Suggestions onChoose={(text) => { start(text).catch(() => undefined); }} busy={send.isPending} /> : (
           <div className="flex flex-wrap items-center gap-3 rounded-xl border border-line bg-surface p-4">
             <div className="min-w-0 flex-1 basis-60">
@@ -86,6 +96,38 @@ export function Welcome() {
       </div>
     </div>
   );
+}
+
+interface Asked {
+  path: string;
+  onAllowed: () => void;
+  onCancel: () => void;
+}
+
+/** The open question for a permission; `permitted` returns a folder's whole path once it is allowed. */
+function usePermission() {
+  const client = useQueryClient();
+  const [permission, setPermission] = useState<Asked | null>(null);
+  const permitted = useCallback(
+    async (path: string) => {
+      const found = await client.fetchQuery({ ...folderQuery(path), staleTime: 0 }).catch((error: unknown) => {
+        tellProblem(error);
+        throw error;
+      });
+      if (found.state === "allowed") return found.path;
+      if (found.state !== "needs_permission") throw new Problem(-1, "NO_FOLDER", found.detail);
+      await new Promise<void>((resolve, reject) => {
+        const end = (next: () => void) => () => {
+          setPermission(null);
+          next();
+        };
+        setPermission({ path: found.path, onAllowed: end(resolve), onCancel: end(() => { reject(new Problem(-1, "CANCELLED", "nothing was started")); }) });
+      });
+      return found.path;
+    },
+    [client],
+  );
+  return { permission, permitted };
 }
 
 function Suggestions({ onChoose, busy }: { onChoose: (text: string) => void; busy: boolean }) {

@@ -189,3 +189,26 @@ export function Page({ title, about, actions, children }: { title: string; about
     </div>
   );
 }
+
+interface ChoiceProps<T extends string> {
+  label: string;
+  options: readonly { value: T; text: string }[];
+  value: T;
+  onChange: (value: T) => void;
+}
+
+/** A small choice of which exactly one holds. */
+export function Choice<T extends string>({ label, options, value, onChange }: ChoiceProps<T>) {
+  const name = useId();
+  return (
+    <fieldset className="flex rounded-lg border border-line bg-sunken p-px text-sm">
+      <legend className="sr-only">{label}</legend>
+      {options.map((option) => (
+        <label key={option.value} className={cx("cursor-pointer rounded-md px-2 py-0.5 font-medium text-muted has-focus-visible:outline-2", option.value === value && "bg-surface text-ink shadow-sm dark:bg-hover")}>
+          <input type="radio" name={name} className="sr-only" checked={option.value === value} onChange={() => { onChange(option.value); }} />
+          {option.text}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

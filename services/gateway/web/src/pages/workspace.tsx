@@ -4,10 +4,11 @@ import { ChevronRight, File, FileSymlink, Folder, FolderGit2, FolderTree, Rotate
 import { Tabs } from "radix-ui";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import type { Schemas } from "@/api/client";
-import { useCommit, useRollback } from "@/api/commands";
+import { useCommit } from "@/api/commands";
 import type { DiffEntry } from "@/api/generated/events";
 import { diffQuery, graphQuery, logQuery, sessionApprovalsQuery, sessionQuery, snapshotsQuery } from "@/api/queries";
 import { SessionList } from "@/chat/session-list";
+import { UndoDialog } from "@/chat/undo-dialog";
 import { DiffRow, DiffSummary } from "@/components/diff-list";
 import { Dialog } from "@/components/dialog";
 import { FolderPath } from "@/components/path";
@@ -261,6 +262,7 @@ function History({ session, root }: { session: string; root: string }) {
   const proposed = useQuery(diffQuery(session)).data?.count ?? 0;
   const snapshots = useQuery({ ...snapshotsQuery(session), enabled: proposed > 0 });
   const [undoing, setUndoing] = useState<Schemas["CommitShown"] | null>(null);
+  const navigate = useNavigate();
   return (
     <div className="flex max-w-4xl flex-col gap-6">
       {proposed > 0 && (snapshots.data?.snapshots ?? []).length > 0 && <Snapshots session={session} found={snapshots.data?.snapshots ?? []} />}
@@ -277,7 +279,14 @@ function History({ session, root }: { session: string; root: string }) {
           )}
         </Loaded>
       </section>
-      {undoing && <UndoDialog commit={undoing} session={session} onClose={() => { setUndoing(null); }} />}
+      {undoing && (
+        <UndoDialog
+          session={undoing.session_id ?? session}
+          target={{ commit_id: undoing.commit_id }}
+          onClose={() => { setUndoing(null); }}
+          onDone={(of) => void navigate({ to: "/chat/{-$session}", params: { session: of } })}
+        />
+      )}
     </div>
   );
 }
@@ -296,41 +305,17 @@ function CommitRow({ commit, onUndo }: { commit: Schemas["CommitShown"]; onUndo:
   );
 }
 
-function UndoDialog({ commit, session, onClose }: { commit: Schemas["CommitShown"]; session: string; onClose: () => void }) {
-  const navigate = useNavigate();
-  const rollback = useRollback(commit.session_id ?? session);
-  const undo = () => {
-    rollback.mutate(
-      { commit_id: commit.commit_id },
-      {
-        onSuccess: ({ session_id }) => {
-          onClose();
-          void navigate({ to: "/chat/{-$session}", params: { session: session_id } });
-        },
-      },
-    );
-  };
-  return (
-    <Dialog open onClose={onClose} title="Undo these changes?">
-      <p>The files become as they were before. Files that were modified since are reported, and never overwritten.</p>
-      <div className="flex justify-end gap-2 pt-4">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" busy={rollback.isPending} onClick={undo}>Undo</Button>
-      </div>
-    </Dialog>
-  );
-}
-
 function Snapshots({ session, found }: { session: string; found: Schemas["Snapshot"][] }) {
-  const rollback = useRollback(session);
+  const [target, setTarget] = useState<string | null>(null);
   return (
     <section>
+      {target !== null && <UndoDialog session={session} target={{ snapshot: target }} onClose={() => { setTarget(null); }} />}
       <h2 className="pb-2 font-semibold">Snapshots of the proposed changes</h2>
       <Card className="px-4">
         {found.map((snapshot, at) => (
           <div key={snapshot.snapshot_id} className="flex items-center gap-3 border-t border-line py-2 first:border-0">
             <p className="min-w-0 flex-1">Before change {at + 1} <span className="whitespace-nowrap text-muted"><Ago time={snapshot.at} /></span></p>
-            <Button size="small" busy={rollback.isPending} onClick={() => { rollback.mutate({ snapshot: snapshot.snapshot_id }); }}>Roll back to here</Button>
+            <Button size="small" onClick={() => { setTarget(snapshot.snapshot_id); }}>Roll back to here</Button>
           </div>
         ))}
       </Card>

@@ -2,6 +2,7 @@
 import { useSyncExternalStore } from "react";
 import type { ApprovalRequested, Diff } from "@/api/generated/events";
 import { toggled } from "@/lib/toggled";
+import { forgetMessageDrafts } from "./message-drafts";
 
 interface AnswerDraft {
   /** The items that are left out. */
@@ -41,6 +42,7 @@ export function useAnswerDraft(question: ApprovalRequested | undefined) {
 /** Forget all drafts, for another person may sign in. */
 export function forgetAnswerDrafts(): void {
   drafts.clear();
+  forgetMessageDrafts();
 }
 
 /** Return the excluded paths that a diff has. If the diff does not list all of its entries, keep those it may have. */

@@ -17,6 +17,7 @@ function turn(id: string): TurnView {
   return {
     id,
     text: "",
+    undo: false,
     attachments: [],
     state: "received",
     position: null,
@@ -54,7 +55,7 @@ type Handlers = { [T in keyof EventData]: (turn: TurnView, data: EventData[T], e
 
 const HANDLERS: Handlers = {
   "turn.queued": (_, data) => ({ state: "queued", position: data.position }),
-  "turn.started": (_, data, { time }) => ({ state: "running", startedAt: time, position: null, text: data.text }),
+  "turn.started": (_, data, { time }) => ({ state: "running", startedAt: time, position: null, text: data.text, undo: data.message_id === null }),
   "turn.analysed": (_, data) => ({ intent: data.intent }),
   "turn.degraded": (now, data) => ({ missing: [...now.missing, data.missing] }),
   "turn.ended": (_, data, { time }) => ({
@@ -98,17 +99,17 @@ const HANDLERS: Handlers = {
   }),
   "approval.requested": (now, data, { time }) => ({
     state: "awaiting_approval",
-    approvals: [...now.approvals, { asked: data, askedAt: time, closed: null }],
+    approvals: [...now.approvals, { asked: data, askedAt: time, closed: null, closedAt: null }],
   }),
-  "approval.closed": (now, data) => ({
+  "approval.closed": (now, data, { time }) => ({
     state: data.outcome === "stale" ? now.state : "running",
     approvals: now.approvals.map((each) =>
-      each.asked.approval_id === data.approval_id && data.outcome !== "stale" ? { ...each, closed: data } : each,
+      each.asked.approval_id === data.approval_id && data.outcome !== "stale" ? { ...each, closed: data, closedAt: time } : each,
     ),
   }),
   "clarification.requested": (now, data, { time }) => ({
     state: "awaiting_clarification",
-    questions: [...now.questions, { asked: data, at: time, reply: null }],
+    questions: [...now.questions, { asked: data, at: time, reply: null, repliedAt: null }],
   }),
   "message.completed": (_, data) => ({ answer: data.text, usage: data.usage ?? null, draft: "" }),
   "workspace.changed": (now, data) => ({ changes: [...now.changes, data] }),
@@ -140,7 +141,8 @@ function moved(step: StepView, data: EventData["step.changed"], time: string): S
     latest: data,
     state: data.state,
     startedAt: starts ? (step.startedAt ?? time) : step.startedAt,
-    endedAt: STEP_ENDED.has(data.state) ? time : null,
+    // A step that is discarded with its turn was at work only until it was done.
+    endedAt: STEP_ENDED.has(data.state) ? (step.endedAt ?? time) : null,
     attempts: step.attempts + (starts ? 1 : 0),
   };
 }
@@ -149,14 +151,14 @@ function moved(step: StepView, data: EventData["step.changed"], time: string): S
 function replied(turns: TurnView[], reply: TurnView): TurnView[] {
   if (reply.answers === null) return turns;
   return turns.map((each) =>
-    each.id === reply.answers ? { ...each, state: nextState(each, "running"), questions: answered(each.questions, reply.text) } : each,
+    each.id === reply.answers ? { ...each, state: nextState(each, "running"), questions: answered(each.questions, reply) } : each,
   );
 }
 
-function answered(questions: TurnView["questions"], text: string): TurnView["questions"] {
+function answered(questions: TurnView["questions"], { text, acceptedAt }: TurnView): TurnView["questions"] {
   const open = questions.findLastIndex((each) => each.reply === null);
   const question = questions[open];
-  return question ? questions.with(open, { ...question, reply: text }) : questions;
+  return question ? questions.with(open, { ...question, reply: text, repliedAt: acceptedAt }) : questions;
 }
 
 /** The partial texts of a stream. A new call or attempt makes the earlier text void. */
@@ -177,6 +179,12 @@ export function drafted(now: Drafts | null, delta: Schemas["Delta"]): Drafts {
 export function remaining(now: Drafts | null, event: Event): Drafts | null {
   const over = event.type === "message.completed" || event.type === "turn.ended";
   return over && now?.turn === event.turn_id ? null : now;
+}
+
+/** Milliseconds that a turn waited for a person until it ended. */
+export function waited({ approvals, questions, endedAt }: TurnView): number {
+  const waits = [...approvals.map(({ askedAt, closedAt }) => [askedAt, closedAt] as const), ...questions.map(({ at, repliedAt }) => [at, repliedAt] as const)];
+  return waits.reduce((sum, [from, to]) => sum + Math.max(0, Date.parse(to ?? endedAt ?? from) - Date.parse(from)), 0);
 }
 
 /** How often a session's staged files may have changed: a viewer that sees another number reads them again. */

@@ -1,7 +1,8 @@
 // States as people read them, with the tone that belongs to each.
 import type { Tone } from "@/components/ui";
+import type { StepView, TurnView } from "./types";
 
-interface Said {
+export interface Said {
   text: string;
   tone: Tone;
 }
@@ -13,7 +14,7 @@ const TURNS: Record<string, Said> = {
   awaiting_approval: { text: "Waiting for you", tone: "warn" },
   awaiting_clarification: { text: "Has a question", tone: "warn" },
   completed: { text: "Done", tone: "ok" },
-  refused: { text: "Refused", tone: "danger" },
+  refused: { text: "Declined", tone: "neutral" },
   failed: { text: "Failed", tone: "danger" },
   cancelled: { text: "Stopped", tone: "neutral" },
 };
@@ -26,7 +27,7 @@ const STEPS: Record<string, Said> = {
   failed: { text: "Failed", tone: "danger" },
   skipped: { text: "Skipped", tone: "neutral" },
   denied: { text: "Denied", tone: "danger" },
-  rolled_back: { text: "Rolled back", tone: "neutral" },
+  rolled_back: { text: "Discarded", tone: "neutral" },
   unknown: { text: "Outcome unknown", tone: "warn" },
   cancelled: { text: "Stopped", tone: "neutral" },
 };
@@ -45,5 +46,21 @@ const OUTCOMES: Record<string, Said> = {
 const other = (state: string): Said => ({ text: state.replaceAll("_", " "), tone: "neutral" });
 
 export const ofTurn = (state: string): Said => TURNS[state] ?? other(state);
-export const ofStep = (state: string): Said => STEPS[state] ?? other(state);
+
+/** The state of a turn, with what became of its changes. */
+export function ofTask(turn: TurnView, undone: boolean): Said {
+  if (turn.state !== "completed") return ofTurn(turn.state);
+  const made = new Set(turn.changes.map(({ change }) => change));
+  if (undone || made.has("rolled_back")) return { text: "Undone", tone: "neutral" };
+  if (made.has("committed")) return ofTurn("completed");
+  if (made.has("dropped") || turn.reason === "DENIED" || turn.reason === "DECLINED") return { text: "Declined", tone: "neutral" };
+  return { text: "Answered", tone: "neutral" };
+}
+
+/** The state of a step. A staged one has only prepared its changes until they are committed. */
+export function ofStep({ state, latest }: Pick<StepView, "state" | "latest">, committed: boolean): Said {
+  const staged = state === "succeeded" && latest?.snapshot != null && !committed;
+  return staged ? { text: "Staged", tone: "info" } : (STEPS[state] ?? other(state));
+}
+
 export const ofOutcome = (outcome: string): Said => OUTCOMES[outcome] ?? other(outcome);

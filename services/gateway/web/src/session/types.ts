@@ -43,17 +43,21 @@ export interface ApprovalView {
   asked: ApprovalRequested;
   askedAt: string;
   closed: ApprovalClosed | null;
+  closedAt: string | null;
 }
 
 export interface Question {
   asked: ClarificationRequested;
   at: string;
   reply: string | null;
+  repliedAt: string | null;
 }
 
 export interface TurnView {
   id: string;
   text: string;
+  /** Whether it undoes something: no person wrote its text. */
+  undo: boolean;
   /** Files that came with the message; `GET /v1/assets/{asset_id}` downloads one. */
   attachments: readonly Schemas["Asset"][];
   state: string;

@@ -5,6 +5,7 @@ import { Command, LogOut, Menu, Monitor, Moon, Plus, Sun, WifiOff } from "lucide
 import { Dialog as Radix } from "radix-ui";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { approvalsQuery } from "@/api/queries";
+import { focusComposer } from "@/chat/composer";
 import { asProblem } from "@/api/problem";
 import { useShownError } from "@/components/states";
 import { Badge, IconButton, Kbd } from "@/components/ui";
@@ -84,10 +85,6 @@ export function Shell() {
       </Suspense>
     </div>
   );
-}
-
-function focusComposer(): void {
-  document.querySelector<HTMLTextAreaElement>("[data-composer]")?.focus();
 }
 
 function Brand() {
