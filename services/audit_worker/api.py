@@ -90,6 +90,7 @@ async def search_chain(
     turn: str | None = None,
     since: AwareDatetime | None = None,
     until: AwareDatetime | None = None,
+    looks: bool = True,
     before: Annotated[int | None, Query(ge=1)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, Any]:
@@ -97,7 +98,7 @@ async def search_chain(
 
     `next` is the `before` of the next page; `behind` counts the records on the bus that are not chained yet.
     """
-    search = Search(action, verdict, principal, session, turn, since, until)
+    search = Search(action, verdict, principal, session, turn, since, until, looks)
     found = await context.store.search(tenant, search, before=before, most=limit)
     following = found[-1].position if len(found) == limit else None
     return {"records": [_shown(entry) for entry in found], "next": following, "behind": await context.behind()}

@@ -46,6 +46,8 @@ class Search:
     turn: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    looks: bool = True
+    """Whether records match that only permit reading."""
 
 
 class Store:

@@ -554,6 +554,7 @@ PARAMETERS: Mapping[str, tuple[Any, ...]] = {
     "type": ("tool.requested",),
     "upload_id": (ASSET,),
     "until": (LATER, TURN),
+    "looks": (False,),
     "verdict": ("deny",),
     "wait": (20,),
 }

@@ -290,6 +290,7 @@ class AuditFilter(RequestModel):
     turn: Id | None = None
     since: Moment | None = Field(default=None, description="Recorded at this time or later; UTC if no zone is given")
     until: Moment | None = Field(default=None, description="Recorded before this time")
+    looks: bool = Field(default=True, description="Whether to include records that only permit reading")
     before: int | None = Field(default=None, ge=1, le=MAX_POSITION, description="`next` of the previous page")
     limit: int = Field(default=50, ge=1, le=500)
 

@@ -5,7 +5,7 @@ import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/queries";
 import { Toasts } from "./components/toast";
 import { router } from "./router";
-import { keepOffline } from "./shell/offline";
+import { keepOffline, keepPages } from "./shell/offline";
 import { SignedIn } from "./shell/sign-in";
 import "./styles.css";
 
@@ -23,4 +23,7 @@ createRoot(place).render(
   </StrictMode>,
 );
 
-if (import.meta.env.PROD) void keepOffline();
+if (import.meta.env.PROD) {
+  void keepOffline();
+  keepPages();
+}

@@ -114,6 +114,16 @@ async def test_audit_search_combines_its_filters(auditor: Auditor) -> None:
     assert await auditor.resources(session="s-1", action="memory.write") == []
 
 
+async def test_audit_search_leaves_out_permissions_to_read(auditor: Auditor) -> None:
+    await auditor.record(action("a"), action("b", action="admin.bus.read"), session="s-1")
+    await auditor.record(
+        action("c", action="admin.dlq.read", verdict="deny"), action("d", action="admin.audit"), session="s-2"
+    )
+    assert await auditor.resources(session="s-1", looks=False) == ["a"]
+    assert await auditor.resources(session="s-2", looks=False) == ["c"]
+    assert await auditor.resources(session="s-1") == ["b", "a"]
+
+
 async def test_audit_search_is_bounded_by_time(auditor: Auditor) -> None:
     await auditor.record(action("a"), session="s-1")
     (first,) = (await auditor.search(session="s-1"))["records"]

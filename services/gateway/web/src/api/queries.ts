@@ -1,6 +1,6 @@
 // What pages read from the API, by name. Writes name the reads that they change.
-import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
-import { api, data } from "./client";
+import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { api, data, type Schemas } from "./client";
 import { asProblem } from "./problem";
 
 /** A first page that shows at once; long ones follow, so that ten thousand sessions take twenty. */
@@ -52,6 +52,12 @@ export const sessionsQuery = ({ words, open }: SessionFilter = {}) =>
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 1) > 1 ? false : POLL),
     placeholderData: keepPreviousData,
   });
+
+/** The newest sessions whose task waits for an answer in words. */
+export function useQuestions(): Schemas["SessionShown"][] {
+  const newest = useInfiniteQuery(sessionsQuery()).data?.pages[0]?.sessions ?? [];
+  return newest.filter(({ turn_state }) => turn_state === "awaiting_clarification");
+}
 
 export const sessionQuery = (id: string) =>
   queryOptions({

@@ -26,7 +26,8 @@ export default function Audit() {
   const [action, setAction] = useState("");
   const [principal, setPrincipal] = useState("");
   const [verdict, setVerdict] = useState("");
-  const filter = { action: useLater(action.trim()) || undefined, principal: useLater(principal.trim()) || undefined, verdict: verdict || undefined };
+  const [looks, setLooks] = useState(false);
+  const filter = { action: useLater(action.trim()) || undefined, principal: useLater(principal.trim()) || undefined, verdict: verdict || undefined, looks };
   // Each read of the log is itself a record, so it is not polled.
   const query = useInfiniteQuery({
     queryKey: ["audit", filter],
@@ -57,6 +58,9 @@ export default function Audit() {
             <option value="">Any</option>
             {VERDICTS.map((each) => <option key={each}>{each}</option>)}
           </SelectField>
+          <label className="flex h-9 items-center gap-2 text-sm">
+            <input type="checkbox" checked={looks} onChange={() => { setLooks(!looks); }} className="size-4 accent-(--accent)" /> Also what was only read
+          </label>
         </search>
       </div>
       <div className="min-h-0 flex-1 px-2 md:px-4">

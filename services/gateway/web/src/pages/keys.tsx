@@ -269,7 +269,7 @@ function Principals() {
                   <span className="min-w-0 flex-1 truncate font-medium">{each.principal}</span>
                   <span className="text-sm text-muted">{count(each.keys, "valid key")}</span>
                   <Badge tone={each.disabled_at ? "danger" : "ok"}>{each.disabled_at ? "disabled" : "active"}</Badge>
-                  {each.principal !== me?.principal && <Toggle name={each.principal} off={each.disabled_at !== null} onToggle={(off) => { toggle.mutate({ id: each.principal, off }); }} />}
+                  {each.principal !== me?.principal && <Toggle name={each.principal} stops="Its keys and sign-ins stop working at once. Nothing is deleted." off={each.disabled_at !== null} onToggle={(off) => { toggle.mutate({ id: each.principal, off }); }} />}
                 </li>
               ))}
             </ul>
@@ -281,16 +281,39 @@ function Principals() {
   );
 }
 
-function Toggle({ name, off, onToggle }: { name: string; off: boolean; onToggle: (off: boolean) => void }) {
+interface ToggleProps {
+  name: string;
+  off: boolean;
+  /** What stops when it is disabled. */
+  stops: string;
+  onToggle: (off: boolean) => void;
+}
+
+/** Enable at once; disable after a question that names what stops. */
+function Toggle({ name, off, stops, onToggle }: ToggleProps) {
+  const [asking, setAsking] = useState(false);
+  const disable = () => {
+    setAsking(false);
+    onToggle(true);
+  };
+  if (off) return <Button size="small" aria-label={`Enable ${name}`} onClick={() => { onToggle(false); }}>Enable</Button>;
   return (
-    <Button size="small" look={off ? "secondary" : "danger"} aria-label={`${off ? "Enable" : "Disable"} ${name}`} onClick={() => { onToggle(!off); }}>
-      {off ? "Enable" : "Disable"}
-    </Button>
+    <>
+      <Button size="small" look="danger" aria-label={`Disable ${name}`} onClick={() => { setAsking(true); }}>Disable</Button>
+      <Dialog open={asking} onClose={() => { setAsking(false); }} title={`Disable ${name}?`}>
+        <p>{stops}</p>
+        <div className="flex justify-end gap-2 pt-4">
+          <Button onClick={() => { setAsking(false); }}>Cancel</Button>
+          <Button look="danger" onClick={disable}>Disable</Button>
+        </div>
+      </Dialog>
+    </>
   );
 }
 
 function Tenants() {
   const client = useQueryClient();
+  const me = useQuery(meQuery).data;
   const query = useInfiniteQuery(tenantsQuery);
   const [tenant, setTenant] = useState("");
   const [name, setName] = useState("");
@@ -324,7 +347,7 @@ function Tenants() {
                   <span className="min-w-0 flex-1 truncate font-medium">{each.tenant} <span className="font-normal text-muted">{each.name}</span></span>
                   <span className="text-sm text-muted">since <Ago time={each.created_at} /></span>
                   <Badge tone={each.disabled_at ? "danger" : "ok"}>{each.disabled_at ? "disabled" : "active"}</Badge>
-                  <Toggle name={each.tenant} off={each.disabled_at !== null} onToggle={(off) => { toggle.mutate({ id: each.tenant, off }); }} />
+                  {each.tenant !== me?.tenant && <Toggle name={each.tenant} stops="All of its people and keys are locked out at once. Nothing is deleted." off={each.disabled_at !== null} onToggle={(off) => { toggle.mutate({ id: each.tenant, off }); }} />}
                 </li>
               ))}
             </ul>

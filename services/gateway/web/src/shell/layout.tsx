@@ -1,10 +1,10 @@
 // The frame around every page: skip link, navigation, connection, palette and shortcuts.
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { Command, LogOut, Menu, Monitor, Moon, Plus, Sun, WifiOff } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { approvalsQuery } from "@/api/queries";
+import { approvalsQuery, sessionQuery, useQuestions } from "@/api/queries";
 import { focusComposer } from "@/chat/composer";
 import { asProblem } from "@/api/problem";
 import { useShownError } from "@/components/states";
@@ -133,8 +133,8 @@ function Side({ onChoose, onPalette }: { onChoose: () => void; onPalette: () => 
 }
 
 function NavGroup({ title, pages, onChoose }: { title: string | null; pages: readonly PageEntry[]; onChoose: () => void }) {
-  const { data, hasNextPage } = useInfiniteQuery(approvalsQuery);
-  const waiting = data?.pages.reduce((sum, { approvals }) => sum + approvals.length, 0) ?? 0;
+  const { hasNextPage } = useInfiniteQuery(approvalsQuery);
+  const waiting = useWaiting();
   const here = useRouterState({ select: (state) => state.location.pathname });
   if (pages.length === 0) return null;
   return (
@@ -202,10 +202,20 @@ function ConnectionLost() {
   );
 }
 
+/** Name the tab by its session or page, with the number of questions that wait for the person. */
 function useTitle(): void {
   const path = useRouterState({ select: (state) => state.location.pathname });
+  const session = /^\/(?:chat|workspace)\/([^/]+)/.exec(path)?.[1];
+  const title = useQuery({ ...sessionQuery(session ?? ""), enabled: session !== undefined }).data?.title;
+  const waiting = useWaiting();
   useEffect(() => {
-    const page = PAGES.find((each) => path.startsWith(home(each)));
-    document.title = page ? `${page.title} · Suma` : "Suma";
-  }, [path]);
+    const named = title ?? PAGES.find((each) => path.startsWith(home(each)))?.title;
+    document.title = `${waiting > 0 ? `(${waiting.toString()}) ` : ""}${named ? `${named} · ` : ""}Suma`;
+  }, [path, title, waiting]);
+}
+
+/** The number of open approvals and questions. */
+function useWaiting(): number {
+  const approvals = useInfiniteQuery(approvalsQuery).data?.pages.flatMap((page) => page.approvals) ?? [];
+  return approvals.length + useQuestions().length;
 }
