@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from services.catalog import NAMES
 from tests.browser.rows import insert_dead_letters
-from tests.browser.visitor import OPTIONS, Live, Visitor, approval, ask, chromium, contents, ended
+from tests.browser.visitor import OPTIONS, Live, Visitor, approval, ask, chromium, contents, ended, undo
 from tests.journeys.test_start_and_stop import approve_all, seen
 
 TWINS = {"a.txt": "same", "b.txt": "same"}
@@ -120,12 +120,12 @@ async def test_history_rolls_back_and_undoes(person: Visitor, live: Live) -> Non
     page = await person.open(f"/workspace/{session}")
     await page.get_by_role("tab", name="history").click()
     await page.get_by_role("button", name="Roll back to here").first.click()
+    await page.get_by_role("dialog").get_by_role("button", name="Go back").click()
     await page.get_by_role("tab", name="changes").click()
     await expect(page.get_by_text("No changes are proposed")).to_be_visible()
     await page.get_by_role("tab", name="history").click()
-    await page.get_by_role("button", name="Undo").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Undo").click()
-    await expect(page.get_by_role("heading", name="Changes rolled back")).to_be_visible()
+    await undo(page)
+    await expect(page.get_by_label("Undo", exact=True)).to_contain_text("undone")
     assert contents(folder) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -36,7 +37,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 WITHIN = 30_000.0
 """Milliseconds that a busy machine may take to show what is expected."""
 NO_CHROMIUM = "no Chromium found; install it (apt-get install chromium) or set CHROMIUM"
-FAILED_REQUEST = "Failed to load resource"
+FAILED_REQUEST = ("Failed to load resource", "Problem: Suma does not answer")
 
 expect.set_options(timeout=WITHIN)
 
@@ -178,9 +179,18 @@ def approval(page: Page) -> Locator:
     return page.get_by_role("button", name="Approve")
 
 
-async def ended(page: Page, how: str = "Done") -> None:
+ENDS = re.compile("Done|Answered|Declined|Undone")
+
+
+async def ended(page: Page, how: str | re.Pattern[str] = ENDS) -> None:
     """Wait until the last turn on the page has ended."""
     await expect(page.get_by_role("article").last.locator("footer")).to_contain_text(how)
+
+
+async def undo(page: Page) -> None:
+    """Undo the changes of the page, and agree to it."""
+    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Undo").click()
 
 
 def contents(folder: Path) -> dict[str, bytes]:
