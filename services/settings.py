@@ -243,14 +243,15 @@ class Process(BaseSettings):
         description="US dollars per million input tokens, instead of the list price",
     )
     model_output_price: float | None = Field(default=None, ge=0, description="The same for output tokens")
+    # S4-46 gives both numbers.
     skill_match_threshold: float = Field(
-        default=0.70, ge=0, le=1, description="The offline planner: the score that a reading must exceed (S4-46)"
+        default=0.70, ge=0, le=1, description="The offline planner: the score that a reading must exceed"
     )
     skill_match_gap: float = Field(
         default=0.05,
         ge=0,
         le=1,
-        description="The offline planner: the required lead of its score over the next (S4-46)",
+        description="The offline planner: the required lead of its score over the next",
     )
     plan_seconds: float = Field(
         default=2.0, gt=0, description="The offline planner: most processor seconds for one plan"

@@ -9,7 +9,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rejections_most: int = Field(default=3, ge=1, le=10)
-    """Rejections after which the task fails safely, without running a tool (S0-20)."""
+    """Rejections after which the task fails safely, without running a tool."""  # S0-20
     policy_seconds: float = Field(default=60.0, gt=0)
     """Seconds to retry an unanswered policy question before the plan is rejected as POLICY_UNAVAILABLE."""
     calls_at_once: int = Field(default=128, ge=1)

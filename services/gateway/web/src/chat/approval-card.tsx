@@ -38,7 +38,7 @@ export function ApprovalCard({ ask, where, level = "h3", task }: { ask: Ask; whe
   const stakes = risk(ask);
   const Title = level;
   return (
-    <Card aria-label={`Approval: ${ask.data.title}`} className="border-warn/50">
+    <Card data-asks aria-label={`Approval: ${ask.data.title}`} className="border-warn/50">
       <div className="flex flex-wrap items-start gap-x-3 gap-y-1 px-4 pt-3">
         <ShieldQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
         <div className="min-w-0 flex-1 basis-32">
@@ -172,7 +172,7 @@ function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
           <div className="pt-1"><Json value={args} label="Arguments" /></div>
         </details>
       )}
-      <div className="flex flex-wrap items-center gap-2 pt-1">
+      <div className="sticky bottom-0 -mx-4 flex flex-wrap items-center gap-2 rounded-b-xl bg-surface px-4 py-2">
         <Button look="primary" busy={answer.isPending} onClick={approve}>
           <Check aria-hidden className="size-4" /> {excluded.size > 0 ? `Approve without ${count(excluded.size, "item")}` : "Approve"}
         </Button>

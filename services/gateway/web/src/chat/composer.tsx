@@ -81,7 +81,7 @@ export function Composer({ placeholder, busy, onSend, onStop, stopping = false, 
         className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-base outline-none placeholder:text-muted"
       />
       <AttachmentList attachments={attachments} />
-      <div className="flex items-center gap-2 px-2.5 pb-2.5">
+      <div className="flex flex-wrap items-center gap-2 px-2.5 pb-2.5">
         <AttachButton attachments={attachments} />
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">{children}</div>
         <span className="hidden items-center gap-1 text-xs text-muted lg:flex"><Kbd>Enter</Kbd> sends</span>

@@ -17,6 +17,8 @@ import { Turn } from "./turn";
 
 /** Pixels from the end within which the view follows new text. */
 const NEAR_END = 120;
+/** Pixels above the beginning of a long question. */
+const MARGIN = 16;
 
 export function Conversation({ session }: { session: string }) {
   const { view, drafts, connection, problem } = useLive(session);
@@ -114,6 +116,13 @@ function rolledBack(turns: readonly TurnView[]): ReadonlySet<string> {
   return new Set(back.flatMap((change) => (change.commit_id ? [change.commit_id] : [])));
 }
 
+/** Scroll to the end; of an open question that is longer than the view, to its beginning, since what it deletes stands first. */
+function toEnd(place: HTMLElement): void {
+  const asks = place.querySelector<HTMLElement>("[data-asks]");
+  const top = asks && asks.offsetHeight > place.clientHeight - MARGIN ? asks.offsetTop - place.offsetTop - MARGIN : place.scrollHeight;
+  place.scrollTop = top;
+}
+
 /** Keep the end in view while new events arrive, unless the person has scrolled up to read. */
 function useFollowing(seq: number, length: number) {
   const box = useRef<HTMLDivElement>(null);
@@ -123,7 +132,7 @@ function useFollowing(seq: number, length: number) {
     if (!place) return;
     const scrolled = () => { near.current = place.scrollHeight - place.scrollTop - place.clientHeight < NEAR_END; };
     // A window that shrinks, as for a keyboard on the screen, must not hide the end.
-    const fits = new ResizeObserver(() => { if (near.current) place.scrollTop = place.scrollHeight; });
+    const fits = new ResizeObserver(() => { if (near.current) toEnd(place); });
     place.addEventListener("scroll", scrolled, { passive: true });
     fits.observe(place);
     return () => {
@@ -133,7 +142,7 @@ function useFollowing(seq: number, length: number) {
   }, []);
   useEffect(() => {
     const place = box.current;
-    if (place && near.current) place.scrollTop = place.scrollHeight;
+    if (place && near.current) toEnd(place);
   }, [seq, length]);
   return box;
 }

@@ -31,6 +31,7 @@ export function FolderState({ folder }: { folder: Folder }) {
   return (
     <span role="status" className="flex min-w-0 items-center gap-1.5 text-sm">
       <Badge tone={tone}>{text}</Badge>
+      {folder.state === "needs_permission" && <span className="text-muted">Suma asks for it when you send the task.</span>}
       {tone === "danger" && <span className="min-w-0 [overflow-wrap:anywhere] text-danger">{folder.detail}</span>}
     </span>
   );

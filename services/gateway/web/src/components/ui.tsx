@@ -184,7 +184,7 @@ export function Page({ title, about, actions, children }: { title: string; about
       </PageHead>
       {/* A region that scrolls must be reachable by keyboard. */}
       <div className="min-h-0 flex-1 overflow-y-auto px-4 pb-8 md:px-6" tabIndex={0} role="region" aria-label={title}>
-        {children}
+        <div className="max-w-6xl">{children}</div>
       </div>
     </div>
   );
@@ -201,7 +201,7 @@ interface ChoiceProps<T extends string> {
 export function Choice<T extends string>({ label, options, value, onChange }: ChoiceProps<T>) {
   const name = useId();
   return (
-    <fieldset className="flex rounded-lg border border-line bg-sunken p-px text-sm">
+    <fieldset className="flex rounded-lg border border-line bg-sunken p-px text-sm whitespace-nowrap">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label key={option.value} className={cx("cursor-pointer rounded-md px-2 py-0.5 font-medium text-muted has-focus-visible:outline-2", option.value === value && "bg-surface text-ink shadow-sm dark:bg-hover")}>

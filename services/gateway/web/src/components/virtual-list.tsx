@@ -37,7 +37,7 @@ export function VirtualList<T>({ items, keyOf, height, label, className, more, c
   return (
     // A region that scrolls must be reachable by keyboard.
     <div ref={box} className={className ?? "h-full overflow-y-auto"} tabIndex={0} role="region" aria-label={label}>
-      <div role="list" className="relative" style={{ height: rows.getTotalSize() }}>
+      <div role="list" className="relative max-w-6xl" style={{ height: rows.getTotalSize() }}>
         {shown.map((row) => {
           const item = items[row.index];
           return (

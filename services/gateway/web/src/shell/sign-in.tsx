@@ -111,7 +111,7 @@ function SignInForm({ done, problem }: { done: () => void; problem: Problem | nu
         <img src="/icon.svg" alt="" className="mb-4 size-9" />
         <h1 className="text-xl font-semibold tracking-tight">Sign in to Suma</h1>
         <p className="mt-1 mb-4 text-sm text-muted">
-          Open the link that <code className="font-mono">make run</code> printed, or enter an API key.
+          Run <code className="font-mono">suma open</code> in a terminal, or enter an API key.
         </p>
         <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
           <TextField
