@@ -22,6 +22,25 @@ def visible(text: object) -> str:
     return "".join(letter if letter.isprintable() else _escaped(letter) for letter in str(text))
 
 
+PROPOSED = {
+    "Copied": "copy",
+    "Created": "create",
+    "Imported": "import",
+    "Moved": "move",
+    "Packed": "pack",
+    "Removed": "delete",
+    "Renamed": "rename",
+    "Unpacked": "unpack",
+}
+"""The verbs with which tools report changes, and their infinitives."""
+
+
+def proposed(done: str) -> str:
+    """Return the report of a staged change as a proposal, since it is only made if a person agrees."""
+    verb, _, rest = done.partition(" ")
+    return f"Would {PROPOSED[verb]} {rest}" if verb in PROPOSED else f"Proposed: {done}" if done else ""
+
+
 def number(value: float) -> str:
     """Return `1,234`, with one decimal if the value has a fraction."""
     return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"

@@ -85,6 +85,9 @@ class StepChanged(Event):
     description: str
     state: StepState
     summary: str = ""
+    """What a step did. What it staged is done only once the turn's changes are committed, as a whole."""
+    proposed: str = ""
+    """The same as a proposal, for a step that staged changes."""
     error: str | None = None
     snapshot: str | None = None
     """The stage's snapshot before this step, for a rollback (S4-26)."""

@@ -162,13 +162,15 @@ class Observation(Value):
     (docs/files.md).
     """
     error: str | None = None
+    staged: bool = False
+    """Whether the step staged changes, which a commit makes, or leaves out."""
 
 
 class DiffEntry(Value):
     """One file that the stage changes. Paths are relative to the workspace's root."""
 
     change: str
-    """created | changed | deleted | moved"""
+    """deleted | overwritten | changed | moved | created. An overwritten file is another file at the same path."""
     path: str
     source: str | None = None
     """The previous path of a moved file, or the original of a copy."""
@@ -177,26 +179,53 @@ class DiffEntry(Value):
     reason: str = ""
     files: int = 0
     """The number of files in a deleted or moved folder."""
+    same_as: str | None = None
+    """For a deleted duplicate, the path of the file with the same bytes that stays."""
+    preview: str | None = None
+    """For a created, changed or overwritten text, the beginning of the unified diff of its contents, without a head."""
+    preview_cut: bool = False
+    """Whether the diff of the contents goes on after `preview`; GET …/content returns both sides."""
+
+
+class DiffGroup(Value):
+    """The changes of one kind in one folder: the folder they end in, for deletions the one they were in."""
+
+    change: str
+    folder: str = ""
+    """Empty for the workspace itself."""
+    count: int
+    things: int
+    """`count`, with everything in deleted folders."""
+    size: int = 0
 
 
 class Diff(Value):
-    """The net change of a stage. `entries` holds at most 200 of `count`; GET …/diff returns up to 20,000."""
+    """The net change of a stage. All counts and `groups` are of the whole change, the riskiest kind first: deleted,
+    overwritten, changed, moved, created. `entries`, in the same order, begins with at most 200 of `count`;
+    GET …/diff pages through all.
+    """
 
     version: int
     count: int
     created: int = 0
     changed: int = 0
+    overwritten: int = 0
     deleted: int = 0
     moved: int = 0
     bytes_freed: int = 0
     kept_days: float | None = None
     """For how many days the deleted bytes stay in history; None if nothing is deleted."""
+    digest: str = ""
+    """SHA-256 over all entries, so that a question is bound to those that an event has no room for."""
+    groups: tuple[DiffGroup, ...] = ()
+    more_groups: int = 0
+    """The number of groups that `groups` has no room for."""
     entries: tuple[DiffEntry, ...] = ()
 
     @property
     def things(self) -> int:
         """Number of files and folders that change: the entry of a deleted folder counts with all of its contents."""
-        return self.created + self.changed + self.deleted + self.moved
+        return self.created + self.changed + self.overwritten + self.deleted + self.moved
 
 
 class Usage(Value):

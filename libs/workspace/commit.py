@@ -104,10 +104,10 @@ def committed(root: Path, commit_id: str) -> Committed | None:
         return Committed(commit_id, len(intent.plan), intent.diff, (), intent.warnings)
 
 
-def check_exclusion(stage: Stage, exclude: Iterable[str]) -> None:
-    """Check that a commit of this stage could leave these paths out. Changes nothing; raises like `commit`."""
+def without_excluded(stage: Stage, exclude: Iterable[str]) -> Diff:
+    """Return what a commit of this stage without these paths does. Changes nothing; raises like `commit`."""
     excluded = Excluded.of(stage.tree.root, exclude).with_copies(stage)
-    without(draft(stage).plan, excluded, also=stage.outdated)
+    return narrowed(stage.diff(), without(draft(stage).plan, excluded, also=stage.outdated))
 
 
 def _outcome(journal: Journal, commit_id: str) -> Outcome:

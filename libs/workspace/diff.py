@@ -1,12 +1,14 @@
 """The diff: the net change of a stage, as a person reads it before approving it.
 
 It compares the old and the new place of each touched node by number: two renames count as one, and a node that was
-created and deleted again does not appear.
+created and deleted again does not appear. What cannot be seen again afterwards comes first (DESIGN §9): deletions, then
+files that are overwritten, changed, moved and created.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -16,15 +18,18 @@ from libs.workspace.signature import Signature, kind_of
 from libs.workspace.tree import Attrs, Tree
 from libs.workspace.view import Body, Original
 
+RISKS = ("deleted", "overwritten", "changed", "moved", "created")
+"""The kinds of change, the riskiest first."""
+
 
 @dataclass(frozen=True)
 class Entry:
     """One net change. `source` is the old path of a moved file, or the original of a copy; `items` counts everything
-    below a deleted folder, itself included.
+    below a deleted folder, itself included. An overwritten file is deleted, and another one takes its path.
     """
 
     change: str
-    """created | changed | deleted | moved"""
+    """One of RISKS."""
     path: str
     source: str | None
     kind: str
@@ -33,17 +38,34 @@ class Entry:
     items: int = 1
     files: int = 0
     """Number of files at any depth in a deleted or moved folder."""
+    same_as: str | None = None
+    """Of a deleted duplicate: the path of the file with the same bytes that stays."""
+    replaced: int = 0
+    """The size of the file that it overwrites."""
+
+    @property
+    def folder(self) -> str:
+        """The folder in which it ends, or in which it was; empty for the workspace itself."""
+        return self.path.rpartition("/")[0]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The changes of one kind in one folder. `things` counts what deleted folders hold, too; `size` is in bytes."""
+
+    change: str
+    folder: str
+    count: int
+    things: int
+    size: int
 
 
 @dataclass(frozen=True)
 class Diff:
-    """All net changes of a stage at a version, ordered by path. `bytes_freed` is the size of the deleted files; their
-    space is free only after the history is pruned.
-    """
+    """All net changes of a stage at a version, the riskiest first, then by path."""
 
     version: int
     entries: tuple[Entry, ...] = ()
-    bytes_freed: int = 0
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -60,12 +82,38 @@ class Diff:
         return len(self.of("changed"))
 
     @property
+    def things(self) -> int:
+        """The number of files and folders that change, with everything in deleted folders."""
+        return sum(entry.items for entry in self.entries)
+
+    @property
+    def bytes_freed(self) -> int:
+        """The size of the deleted and overwritten files; their space is free only after the history is pruned."""
+        return sum(entry.replaced + (entry.size if entry.change == "deleted" else 0) for entry in self.entries)
+
+    @property
+    def overwritten(self) -> int:
+        return len(self.of("overwritten"))
+
+    @property
     def deleted(self) -> int:
         return sum(entry.items for entry in self.of("deleted"))
 
     @property
     def moved(self) -> int:
         return len(self.of("moved"))
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The changes by kind and folder, in the order of the entries."""
+        found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            found[entry.change, entry.folder].append(entry)
+        groups = [
+            Group(change, folder, len(of), sum(one.items for one in of), sum(one.size for one in of))
+            for (change, folder), of in found.items()
+        ]
+        return tuple(sorted(groups, key=lambda group: (RISKS.index(group.change), _natural(group.folder))))
 
 
 class Staged(Protocol):
@@ -76,6 +124,7 @@ class Staged(Protocol):
     contents: dict[int, Body]
     held: dict[int, dict[str, Signature]]
     fresh: set[int]
+    twins: dict[int, int]
 
     @property
     def version(self) -> int: ...
@@ -114,16 +163,27 @@ def net(stage: Staged) -> Net:
 def diff(stage: Staged, reasons: Mapping[int, str]) -> Diff:
     """Return the net change, each entry with the reason of the last operation that touched its node."""
     change = net(stage)
-    entries = sorted(_entries(stage, change, reasons), key=place)
-    freed = sum(entry.size for entry in entries if entry.change == "deleted")
-    return Diff(stage.version, tuple(entries), freed)
+    return Diff(stage.version, tuple(sorted(_overwriting(_entries(stage, change, reasons)), key=place)))
 
 
-def place(entry: Entry) -> tuple[list[list[str | int]], str, str]:
-    """Return the sort key of an entry: by folder, and `img2` before `img10`."""
-    parts = (re.split(r"(\d+)", part.casefold()) for part in entry.path.split("/"))
-    natural = [[int(piece) if n % 2 else piece for n, piece in enumerate(part)] for part in parts]
-    return natural, entry.path, entry.change
+def place(entry: Entry) -> tuple[int, list[list[str | int]], str]:
+    """Return the sort key of an entry: by risk, then by folder, and `img2` before `img10`."""
+    return RISKS.index(entry.change), _natural(entry.path), entry.path
+
+
+def _natural(path: str) -> list[list[str | int]]:
+    parts = (re.split(r"([0-9]+)", part.casefold()) for part in path.split("/"))
+    return [[int(piece) if n % 2 else piece for n, piece in enumerate(part)] for part in parts]
+
+
+def _overwriting(entries: Iterator[Entry]) -> list[Entry]:
+    """Join the deletion of a file with the file that takes its path."""
+    found = [*entries]
+    deleted = {entry.path: entry for entry in found if entry.change == "deleted" and entry.kind == "file"}
+    placed = {entry.path for entry in found if entry.change in ("created", "moved") and entry.kind == "file"}
+    over = {path: entry.size for path, entry in deleted.items() if path in placed}
+    kept = (entry for entry in found if entry.path not in over or entry.change != "deleted")
+    return [replace(one, change="overwritten", replaced=over[one.path]) if one.path in over else one for one in kept]
 
 
 def _entries(stage: Staged, change: Net, reasons: Mapping[int, str]) -> Iterator[Entry]:
@@ -132,8 +192,9 @@ def _entries(stage: Staged, change: Net, reasons: Mapping[int, str]) -> Iterator
         held = [found for below in below_removed(change, node) for found in _held(stage, below)]
         sizes = [found.size for found in held if kind_of(found.mode) == "file"]
         kind, size, files = kind_of(held[0].mode), sum(sizes), len(sizes)
-        reason = reasons.get(node, "")
-        yield Entry("deleted", stage.base_path(node), None, kind, size, reason, len(held), _of_folder(kind, files))
+        path, reason = stage.base_path(node), reasons.get(node, "")
+        counts, stays = (len(held), _of_folder(kind, files)), _stays(stage, node)
+        yield Entry("deleted", path, None, kind, size, reason, *counts, same_as=stays)
     for node in change.created:
         yield _entry("created", tree.path(node), _copied(stage, node), tree.attrs(node), reasons.get(node, ""))
     for node in change.moved:
@@ -157,6 +218,12 @@ def below_removed(change: Net, node: int) -> Iterator[int]:
         here = pending.pop()
         yield here
         pending.extend(change.inside.get(here, ()))
+
+
+def _stays(stage: Staged, node: int) -> str | None:
+    """Return where the file with a deleted duplicate's bytes will be; None if the node is no duplicate of one."""
+    twin = stage.twins.get(node)
+    return stage.tree.path(twin) if twin is not None and twin in stage.tree else None
 
 
 def _copied(stage: Staged, node: int) -> str | None:

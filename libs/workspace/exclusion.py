@@ -57,6 +57,9 @@ def without(plan: Plan, excluded: Excluded, also: Collection[str] = ()) -> Plan:
     _refuse_unknown(plan, excluded, also)
     # A file both moved and rewritten is two inodes with one number, `o7` and `n7`: they stay or go together.
     numbers = {part.slot[1:] for part in plan.parts if excluded.touches(part)}
+    # A file that would be overwritten stays where nothing takes its place.
+    places = {item.after for item in plan.items if item.slot[1:] in numbers and item.after is not None}
+    numbers |= {item.slot[1:] for item in plan.items if item.after is None and item.before in places}
     dropped = [item for item in plan.items if item.slot[1:] in numbers]
     kept = [item for item in plan.items if item.slot[1:] not in numbers]
     # What stays must keep its folder: both the named paths and those that stay because of them.

@@ -213,8 +213,7 @@ def narrowed(diff: Diff, plan: Plan) -> Diff:
             entries.append(_cut(entry, item))
         else:
             entries += [_cut(entry, item) for path, item in gone.items() if path and path.startswith(f"{entry.path}/")]
-    freed = sum(entry.size for entry in entries if entry.change == "deleted")
-    return Diff(diff.version, tuple(sorted(entries, key=place)), freed)
+    return Diff(diff.version, tuple(sorted(entries, key=place)))
 
 
 def _cut(entry: Entry, item: Item) -> Entry:

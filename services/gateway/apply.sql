@@ -242,6 +242,18 @@ begin
         on conflict (tenant_id, asset_id) do nothing;
     end if;
 
+    -- approval.draft: the last one counts, while its question is open and still the one that was shown.
+    if changes ? 'approval.draft' then
+        update gateway.approvals a
+        set draft = c.draft
+        from (
+            select distinct on (m.tenant_id, m.approval_id) m.* from jsonb_to_recordset(changes -> 'approval.draft')
+                as m(i int, tenant_id text, approval_id text, digest text, draft jsonb)
+            order by m.tenant_id, m.approval_id, m.i desc
+        ) as c
+        where a.tenant_id = c.tenant_id and a.approval_id = c.approval_id and a.digest = c.digest and a.outcome is null;
+    end if;
+
     -- approval.close: the first answer counts.
     if changes ? 'approval.close' then
         update gateway.approvals a
@@ -462,7 +474,7 @@ begin
 
     -- None of these depends on a version: they are safe to repeat, or belong to a session whose row is locked above.
     foreach kind in array array[
-        'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put',
+        'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.draft', 'approval.close', 'dead.put',
         'session.share', 'key.used', 'upload.drop', 'upload.expire', 'blob.forget',
         'push.put', 'push.drop'
     ] loop

@@ -113,12 +113,14 @@ where tenant_id = :tenant and session_id = :session and (cast(:after as text) is
 order by turn_id limit :most;
 
 -- name: approval_by_id(tenant, approval)^
-select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at
+select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at,
+    case when outcome is null then draft::text end as draft
 from gateway.approvals where tenant_id = :tenant and approval_id = :approval;
 
 -- name: open_approvals(tenant, reader, session, kind, after, most)
 -- The inbox of the sessions that a principal sees, oldest first, after a given one, which may be closed by now.
-select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at
+select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at,
+    case when outcome is null then draft::text end as draft
 from gateway.approvals a
 where tenant_id = :tenant and outcome is null and (cast(:session as text) is null or session_id = :session)
     and (cast(:kind as text) is null or kind = :kind)

@@ -120,6 +120,17 @@ class ApprovalOpened(Row):
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalDraft(Row):
+    """A prepared answer to a question with this digest; the last one counts."""
+
+    into: ClassVar = (SCHEMA, "approval.draft")
+
+    approval_id: str
+    digest: str
+    draft: Json
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalClosed(Row):
     """The answer to a question; the first one counts."""
 

@@ -109,6 +109,7 @@ class Approval:
     principal: str | None
     reason: str | None
     closed_at: datetime | None
+    draft: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,4 +405,5 @@ def _numbered(row: Mapping[str, Any]) -> Numbered:
 
 
 def _approval(row: Mapping[str, Any]) -> Approval:
-    return Approval(**{**row, "data": orjson.loads(row["data"])})
+    draft = orjson.loads(row["draft"]) if row["draft"] else None
+    return Approval(**{**row, "data": orjson.loads(row["data"]), "draft": draft})

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from pydantic import BaseModel
 from starlette.routing import BaseRoute
 
@@ -19,14 +19,14 @@ from libs.identity import internal
 from libs.runtime import problem_details
 from libs.runtime.platform import Platform
 from libs.skills.plugged import as_json
-from libs.workspace.commit import check_exclusion
+from libs.workspace.commit import without_excluded
 from libs.workspace.stage import Stage
 from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
-from services.tool_executor import examples, folders, previews
+from services.tool_executor import examples, folders, previews, shown_diff
 from services.tool_executor.history import History, Purge
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
-from services.tool_executor.runner import whole_diff_of
+from services.tool_executor.shown_diff import PAGE_MOST
 from services.tool_executor.skills.admin import Approval, SkillAdmin, Word
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
@@ -157,11 +157,29 @@ async def graph(tenant: Tenant, state: Here, session: str, root: str | None = No
     return await asyncio.to_thread(tree.export)
 
 
-async def diff(tenant: Tenant, state: Here, session: str, root: str | None = None) -> dict[str, Any]:
-    """Return what a commit would change now, with up to 20,000 entries."""
+async def diff(
+    tenant: Tenant,
+    state: Here,
+    session: str,
+    root: str | None = None,
+    after: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=PAGE_MOST)] = PAGE_MOST,
+    change: str | None = None,
+    folder: str | None = None,
+) -> dict[str, Any]:
+    """Return what a commit would change now, with a page of its entries; `next` is the `after` of the next page."""
     workspace = await state.look(tenant, session, root)
-    net = await asyncio.to_thread(whole_diff_of, workspace.stage, workspace.revision, state.history.days, NODES_MOST)
-    return net.model_dump(mode="json")
+    shown, following = await asyncio.to_thread(
+        shown_diff.page,
+        workspace.stage,
+        workspace.revision,
+        state.history.days,
+        after=after,
+        most=limit,
+        change=change,
+        folder=folder,
+    )
+    return {**shown.model_dump(mode="json"), "next": following}
 
 
 async def content(
@@ -180,10 +198,13 @@ class Exclusions(BaseModel):
 
 
 async def exclusions(tenant: Tenant, state: Here, session: str, asked: Exclusions) -> dict[str, Any]:
-    """Refuse paths that a commit cannot leave out, by name; nothing changes."""
+    """Return how many changes a commit makes and leaves out without these paths; refuse those that it cannot leave
+    out, by name. Nothing changes.
+    """
     workspace = await state.look(tenant, session, asked.root)
-    await asyncio.to_thread(check_exclusion, workspace.stage, asked.paths)
-    return {"paths": asked.paths}
+    rest = await asyncio.to_thread(without_excluded, workspace.stage, asked.paths)
+    whole = await asyncio.to_thread(workspace.stage.diff)
+    return {"makes": rest.things, "leaves_out": whole.things - rest.things}
 
 
 async def snapshots(tenant: Tenant, state: Here, session: str) -> dict[str, Any]:

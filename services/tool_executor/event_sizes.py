@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
-DIFF_BYTES, READS_BYTES, CONFLICTS_BYTES = 40 * 1024, 24 * 1024, 24 * 1024
+from pydantic import BaseModel
+
+M = TypeVar("M", bound=BaseModel)
+DIFF_BYTES, PREVIEWS_BYTES, GROUPS_BYTES = 64 * 1024, 24 * 1024, 12 * 1024
+READS_BYTES, CONFLICTS_BYTES = 24 * 1024, 24 * 1024
 WARNINGS_MOST, TEXT_MOST = 50, 500
 
 
@@ -16,6 +21,17 @@ def fitting(texts: Iterable[str], most: int) -> tuple[str, ...]:
         if most < 0:
             break
         kept.append(text)
+    return tuple(kept)
+
+
+def weighed(values: Iterable[M], most: int) -> tuple[M, ...]:
+    """Return as many of the first values as fit into `most` bytes of JSON."""
+    kept: list[M] = []
+    for value in values:
+        most -= len(value.model_dump_json()) + 1
+        if most < 0:
+            break
+        kept.append(value)
     return tuple(kept)
 
 

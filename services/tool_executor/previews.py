@@ -6,6 +6,7 @@ from base64 import b64encode
 from typing import Any, Literal
 
 from libs.errors import NotFound
+from libs.workspace.diff import Entry
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from libs.workspace.view import Excerpt, View
@@ -29,11 +30,27 @@ def of(stage: Stage, path: str, side: Literal["before", "after"]) -> dict[str, A
     absent = {"created": "before", "deleted": "after"}
     if entry is None or entry.kind != "file" or absent.get(entry.change) == side:
         raise NotChanged
-    if side == "after":
-        found = stage.read_content(path, MOST)
-    else:
-        found = View(Tree(stage.tree.base)).read_content(entry.source or path, MOST)
+    found = _read(stage, entry, side, MOST)
     return {"path": path, "side": side, "size": found.size, "truncated": found.truncated, **_shown(found)}
+
+
+def text(stage: Stage, entry: Entry, side: Literal["before", "after"], most: int) -> tuple[str, bool] | None:
+    """Return the beginning of a text as it was or as it would be, and whether it goes on; None if it is no text.
+
+    Raises:
+        Rejected: it changed since the workspace was read.
+    """
+    found = _read(stage, entry, side, most)
+    shown = _text(found)
+    return None if shown is None else (shown, found.truncated)
+
+
+def _read(stage: Stage, entry: Entry, side: Literal["before", "after"], most: int) -> Excerpt:
+    if side == "after":
+        return stage.read_content(entry.path, most)
+    # What is overwritten is at the path itself; a moved file was elsewhere.
+    source = None if entry.change == "overwritten" else entry.source
+    return View(Tree(stage.tree.base)).read_content(source or entry.path, most)
 
 
 def _shown(found: Excerpt) -> dict[str, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,21 +13,19 @@ from typing import Any, BinaryIO, TypeVar
 from libs import ids
 from libs.errors import Conflict, NotFound, Rejected, Unavailable
 from libs.events import ToolRequested
-from libs.events.values import Diff, DiffEntry
+from libs.events.values import Diff
 from libs.leases.ports import Lease
 from libs.objects import UPLOADS, area
 from libs.runtime.platform import Platform
 from libs.skills import USE, Categories, Primitive, use
 from libs.workspace.commit import Committed, commit, committed, outcome
-from libs.workspace.diff import Diff as NetDiff
-from libs.workspace.diff import Entry
 from libs.workspace.errors import FULL, CommitConflict, Failed, HistoryGone, NoSpace, NoSuchCommit, Unfinished
 from libs.workspace.history import Pruned
 from libs.workspace.lock import lock, seize
 from libs.workspace.reserved import HIDDEN
 from libs.workspace.rollback import RolledBack, rollback
 from libs.workspace.stage import Stage
-from services.tool_executor import event_sizes
+from services.tool_executor import shown_diff
 from services.tool_executor.chain import as_planned, expanded
 from services.tool_executor.content import Contents, Question, as_data
 from services.tool_executor.history import History
@@ -40,7 +38,6 @@ from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolO
 from services.tool_executor.tools.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 
-ENTRIES_MOST = 200
 LISTS = frozenset({"get_children"})
 """Primitives that look at the tree alone, unless they choose by what files contain."""
 STALE = "Content index out of date for {n} nodes – results may be incomplete. Commit pending changes to reindex."
@@ -239,7 +236,7 @@ class CallRunner:
             base=before,
             length=applied.version,
             snapshot=(ids.derived(request.call_id, "snapshot"), before),
-            diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._history.days),
+            diff=await asyncio.to_thread(shown_diff.of_stage, workspace.stage, workspace.revision, self._history.days),
             contents=contents,
         )
 
@@ -262,7 +259,7 @@ class CallRunner:
         """Commit the stage to the disk, all of it or nothing. Asked again after a crash, it reports the outcome."""
         commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(lease.tenant, request.root)
         done = await self._already(lease, root, commit_id) or await self._committed(lease, request, session, root)
-        diff = shown(done.diff, 0, self._history.days)
+        diff = shown_diff.of_net(done.diff, 0, self._history.days)
         return CallOutput(
             {"operations": done.operations, "commit_id": commit_id},
             f"Committed {many(done.operations, 'change')}.",
@@ -373,7 +370,7 @@ class CallRunner:
             raise NotFound("there is no such snapshot")
         await asyncio.to_thread(workspace.stage.rollback, version)
         workspace.revision += 1
-        diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision, self._history.days)
+        diff = await asyncio.to_thread(shown_diff.of_stage, workspace.stage, workspace.revision, self._history.days)
         summary = "The stage is as it was before that step."
         return CallOutput({}, summary, workspace, length=version, base=version, diff=diff)
 
@@ -382,57 +379,6 @@ def _left_alone(stage: Stage, path: str) -> dict[str, Any]:
     with suppress(Rejected):
         return left_alone(stage, {"path": path}, recursive=True)
     return {}
-
-
-def diff_of(stage: Stage, revision: int, kept_days: float) -> Diff:
-    """Return the stage's net change as events carry it."""
-    return shown(stage.diff(), revision, kept_days)
-
-
-def whole_diff_of(stage: Stage, revision: int, kept_days: float, most: int) -> Diff:
-    """Return the stage's net change with up to this many entries, for an answer that is no event."""
-    net = stage.diff()
-    return _counted(net, revision, kept_days, map(_entry, net.entries[:most]))
-
-
-def shown(net: NetDiff, revision: int, kept_days: float) -> Diff:
-    """Return the counts of all entries, and as many entries as an event can carry."""
-    return _counted(net, revision, kept_days, _carried(net))
-
-
-def _counted(net: NetDiff, revision: int, kept_days: float, entries: Iterable[DiffEntry]) -> Diff:
-    return Diff(
-        version=revision,
-        count=len(net),
-        created=net.created,
-        changed=net.changed,
-        deleted=net.deleted,
-        moved=net.moved,
-        bytes_freed=net.bytes_freed,
-        kept_days=kept_days if net.bytes_freed else None,
-        entries=tuple(entries),
-    )
-
-
-def _carried(net: NetDiff) -> Iterator[DiffEntry]:
-    left = event_sizes.DIFF_BYTES
-    for entry in map(_entry, net.entries[:ENTRIES_MOST]):
-        left -= len(entry.model_dump_json())
-        if left < 0:
-            return
-        yield entry
-
-
-def _entry(found: Entry) -> DiffEntry:
-    return DiffEntry(
-        change=found.change,
-        path=found.path,
-        source=found.source,
-        kind=found.kind,
-        size=found.size,
-        reason=found.reason,
-        files=found.files,
-    )
 
 
 def _removed(history: Pruned) -> Iterator[str]:

@@ -131,12 +131,13 @@ def _all_refused(seen: Sequence[Observation]) -> bool:
 
 def _changes(step: Observation) -> bool:
     """Return whether the step changed something, or found that nothing had to change."""
-    done = step.state is StepState.SUCCEEDED and isinstance(step.data, Mapping)
-    return done and not CHANGED.isdisjoint(step.data)
+    changed = isinstance(step.data, Mapping) and not CHANGED.isdisjoint(step.data)
+    return step.state is StepState.SUCCEEDED and (step.staged or changed)
 
 
 def _idle(step: Observation) -> bool:
-    return not any(value for key, value in step.data.items() if key != "left_alone")
+    told = step.data if isinstance(step.data, Mapping) else {"staged": step.staged}
+    return not any(value for key, value in told.items() if key != "left_alone")
 
 
 def _worth_telling(seen: Sequence[Observation], *, denied: bool) -> Iterator[Observation]:
@@ -412,8 +413,26 @@ def _summarised(data: Data) -> list[str]:
 def _committed(data: Data) -> list[str]:
     made, left = _number(data, "operations"), _number(data, "left_out")
     none = "Nothing was changed: everything was left out." if left else REFUSED
+    figures = _figures(data) if left else f"{count(made, 'change')} made."
     skipped = f"{count(left, 'change')} left out." if left and made else ""
-    return [f"{count(made, 'change')} made." if made else none, skipped, *map(str, _list(data, "warnings"))]
+    return [figures if made else none, skipped, *map(str, _list(data, "warnings"))]
+
+
+def _figures(data: Data) -> str:
+    """Return what a commit did, from its own figures: those of the steps are of all that was proposed."""
+    into = f" into {count(_number(data, 'folders'), 'folder')}" if _number(data, "folders") else ""
+    amounts = {verb: _number(data, key) for key, verb in FIGURES_OF.items()}
+    told = [f"{verb} {count(n, 'item')}{into if verb == 'moved' else ''}" for verb, n in amounts.items() if n]
+    return f"{', '.join(told).capitalize()}." if told else f"{count(_number(data, 'operations'), 'change')} made."
+
+
+FIGURES_OF = {
+    "deleted": "deleted",
+    "overwritten": "overwrote",
+    "changed": "changed",
+    "moved": "moved",
+    "created": "created",
+}
 
 
 TELLERS: Mapping[str, Callable[[Data], list[str]]] = {

@@ -58,7 +58,9 @@ SEEN_MOST = 8 * 1024
 
 def observations(conversation: Conversation) -> tuple[Observation, ...]:
     """Return the results of the turn's steps, and the outcome of its diff."""
-    turn, seen = conversation.turn, tuple(map(_observation, conversation.steps))
+    turn = conversation.turn
+    partly = turn is not None and turn.commit_result is not None and turn.commit_result.left_out > 0
+    seen = tuple(_observation(run, partly=partly) for run in conversation.steps)
     if turn is None or turn.decided is None:
         return seen
     last = Observation(
@@ -72,16 +74,23 @@ def observations(conversation: Conversation) -> tuple[Observation, ...]:
     return (*seen, last)
 
 
-def _observation(run: StepRun) -> Observation:
+PARTLY = "Only a part of this was committed; the commit has the figures."
+
+
+def _observation(run: StepRun, *, partly: bool) -> Observation:
+    staged = run.snapshot is not None
+    # What a step staged is not what was done, once a person has left some of it out.
+    untrue = partly and staged and run.state is StepState.SUCCEEDED
     return Observation(
         ordinal=run.step.ordinal,
         tool=run.step.tool,
         description=run.step.description,
         state=run.state,
-        summary=run.summary,
-        data=_seen(run.data),
+        summary=PARTLY if untrue else run.summary,
+        data=None if untrue else _seen(run.data),
         left_alone=_left_alone(run.data),
         error=run.error,
+        staged=staged,
     )
 
 

@@ -12,7 +12,7 @@ from libs.events.values import Args, Diff, Json, StepState
 from services.conversation_worker.domain import digests, event_sizes, match_lines, messages, reasons
 from services.conversation_worker.turn import approvals, finish, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded
-from services.conversation_worker.turn.state import COMMIT, Approval, CommitResult, Outcome, QueuedMessage, TurnState
+from services.conversation_worker.turn.state import COMMIT, Approval, Outcome, QueuedMessage, TurnState
 from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
@@ -37,9 +37,7 @@ async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] 
         digest=digests.of_commit(
             diff=diff, rule=decision.rule, obligations=decision.obligations, epoch=uow.session.epoch
         ),
-        items=event_sizes.items(
-            _items(diff, conflicts, {**_match_lines(uow, diff), **_kept_duplicates(uow), **_archives(uow)})
-        ),
+        items=event_sizes.items(_items(diff, conflicts, {**_match_lines(uow, diff), **_archives(uow)})),
     )
     uow.ask(approval)
     uow.take(Input.COMMIT_ASKED)
@@ -76,8 +74,7 @@ async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answ
     outcome = "overridden" if answer.exclude else "approved"
     uow.close_approval(approval, outcome, principal=answer.principal, reason=answer.reason)
     commit_id = ids.derived(uow.turn.turn_id, approval.approval_id)
-    left_out = f" {len(answer.exclude)} were left out." if answer.exclude else ""
-    uow.update_turn(commit_id=commit_id, decided=left_out, commit_result=CommitResult(left_out=len(answer.exclude)))
+    uow.update_turn(commit_id=commit_id)
     args: Args = {"commit_id": commit_id, "version": _diff(uow).version, "exclude": list(answer.exclude)}
     await start_workspace_call(context, uow, COMMIT, args, Input.COMMIT_SENT, approval_id=approval.approval_id)
 
@@ -106,8 +103,9 @@ def _items(diff: Diff, conflicts: tuple[str, ...], known: Known) -> Iterator[Jso
     yield from ({"id": path, "conflict": True} for path in conflicts)
     for entry in diff.entries:
         if entry.path not in conflicts:
-            source = {"source": entry.source} if entry.change == "moved" else {}
-            yield {"id": entry.path, "change": entry.change, **source, **known.get((entry.change, entry.path), {})}
+            told = {"source": entry.source} if entry.change in ("moved", "overwritten") and entry.source else {}
+            told |= {"same_as": entry.same_as} if entry.same_as is not None else {}
+            yield {"id": entry.path, "change": entry.change, **told, **known.get((entry.change, entry.path), {})}
 
 
 Known = Mapping[tuple[str, str], Mapping[str, Json]]
@@ -119,14 +117,6 @@ def _match_lines(uow: UnitOfWork, diff: Diff) -> Known:
     lines = match_lines.lines(reasons.shown(uow.conversation.current()))
     chosen = ((entry, lines.get(entry.source or entry.path)) for entry in diff.entries)
     return {(entry.change, entry.path): {"says": line} for entry, line in chosen if line is not None}
-
-
-def _kept_duplicates(uow: UnitOfWork) -> Known:
-    """Return, for each removed duplicate, the file that stays; empty if there are more groups than args hold."""
-    listed = [(run.args or {}).get("groups") for run in uow.conversation.current()]
-    groups = [group for found in listed if isinstance(found, list) for group in found]
-    kept = [(path, str(group["keep"])) for group in groups if "keep" in group for path in group.get("remove", ())]
-    return {("deleted", path): {"same_as": keep} for path, keep in kept}
 
 
 def _archives(uow: UnitOfWork) -> Known:

@@ -121,8 +121,10 @@ def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, eff
     # Bounded: the session's row is written with each of its changes.
     commits = (*uow.session.commits, turn.commit_id or "")[-COMMITS_MOST:]
     _changed(uow, "committed", result, commits)
-    decided = " ".join((f"{result.summary}{turn.decided or ''}", *result.warnings))[:1000]
-    uow.update_turn(diff=None, decided=decided, commit_result=_commit_result(turn, result))
+    figures = _commit_result(turn, result)
+    left_out = f" {figures.left_out:,} of the proposed changes were left out." if figures.left_out else ""
+    decided = " ".join((f"{result.summary}{left_out}", *result.warnings))[:1000]
+    uow.update_turn(diff=None, decided=decided, commit_result=figures)
     if Effect.WRITE_ANSWER in effects:
         finish.answer(uow)
     else:
@@ -130,14 +132,20 @@ def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, eff
 
 
 def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
-    made = result.data.json_ if isinstance(result.data.json_, dict) else {}
-    before, operations = turn.commit_result or CommitResult(), int(made.get("operations", 0))
-    if turn.diff is not None and not before.left_out:
-        operations = max(operations, turn.diff.things)
-    # A folder that is left out takes with it what should have gone into it.
-    rest = turn.diff.count - operations if before.left_out and turn.diff is not None else 0
-    warnings = tuple(each[:200] for each in result.warnings[:5])
-    return CommitResult(operations=operations, left_out=max(before.left_out, rest), warnings=warnings)
+    """Return the commit's own figures: a folder that is left out takes with it what should have gone into it."""
+    made = result.diff or Diff(version=0, count=0)
+    asked = turn.diff.things if turn.diff is not None else made.things
+    return CommitResult(
+        operations=made.things,
+        left_out=max(0, asked - made.things),
+        created=made.created,
+        changed=made.changed,
+        overwritten=made.overwritten,
+        deleted=made.deleted,
+        moved=made.moved,
+        folders=sum(group.change == "moved" for group in made.groups) + made.more_groups,
+        warnings=tuple(each[:200] for each in result.warnings[:5]),
+    )
 
 
 def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, effects: tuple[Effect, ...]) -> None:

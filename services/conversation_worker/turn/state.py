@@ -79,10 +79,17 @@ class Restoring(Value):
 
 
 class CommitResult(Value):
-    """The result of a diff: the number of changes that were made, and that were left out."""
+    """The result of a diff: the number of changes that were made, of each kind, and that were left out."""
 
     operations: int = 0
     left_out: int = 0
+    created: int = 0
+    changed: int = 0
+    overwritten: int = 0
+    deleted: int = 0
+    moved: int = 0
+    folders: int = 0
+    """The number of folders into which something was moved."""
     warnings: tuple[str, ...] = ()
 
 

@@ -18,6 +18,7 @@ from libs.events.base import Event
 from libs.events.values import Asset, Json, StepState
 from libs.leases.ports import NewLease
 from libs.telemetry import metrics
+from libs.texts import proposed
 from services.conversation_worker.store import Rows, Store
 from services.conversation_worker.turn import transitions
 from services.conversation_worker.turn.state import (
@@ -316,6 +317,7 @@ def _step_changed(turn_id: str, run: StepRun, data: Json) -> StepChanged:
         description=run.step.description,
         state=run.state,
         summary=run.summary[:2000],
+        proposed=proposed(run.summary[:2000]) if run.snapshot is not None else "",
         error=run.error[:2000] if run.error else None,
         snapshot=run.snapshot,
         result=_result(run),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -12,12 +13,13 @@ from libs.errors import NotFound, Rejected
 from libs.events import ApprovalDecided
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
+from services.gateway import rows
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Gateway, Here, ReadOnly, seen_as
 from services.gateway.api.errors import FOLDER, Refusal, raises
-from services.gateway.api.models import Answer, ApprovalList, ApprovalShown, Commanded, Id
+from services.gateway.api.models import Answer, ApprovalList, ApprovalShown, Commanded, Draft, DraftGiven, Id
 from services.gateway.api.security import Authenticated, CanRead
 from services.gateway.domain import access, outcomes
 from services.gateway.store import Approval, Session
@@ -83,6 +85,41 @@ async def read_approval(here: Here, who: CanRead, approval_id: Annotated[Id, Pat
     return ApprovalShown.model_validate(await _approval(here, who, approval_id))
 
 
+@router.put(
+    "/v1/approvals/{approval_id}/draft",
+    responses=raises(NoSuchApproval, ReadOnly, AlreadyClosed, Changed, *FOLDER),
+    tags=["approvals"],
+)
+async def keep_draft(here: Here, who: CanRead, approval_id: Annotated[Id, Path()], body: DraftGiven) -> Draft:
+    """Keep what a person prepares as the answer, so that a reload, another tab and another device show it. The last
+    draft counts; none decides anything.
+    """
+    approval = await _approval(here, who, approval_id)
+    session = await here.writable(who, approval.session_id)
+    check_open(approval, body.digest)
+    figures = await _figures(here, who, approval, session, body.exclude)
+    given = body.model_dump(mode="json")
+    draft = Draft.model_validate({**given, **figures, "updated_at": here.platform.clock.now()})
+    row = rows.ApprovalDraft(approval_id, body.digest, draft.model_dump(mode="json"))
+    cause = commands.cause_of(who, approval.session_id, approval.turn_id)
+    await here.platform.writer.apply(Changeset(cause).put(row))
+    return draft
+
+
+async def _figures(
+    here: Gateway, who: Principal, approval: Approval, session: Session, exclude: Sequence[str]
+) -> dict[str, Any]:
+    """Return how many changes an approval without the excluded ones makes and leaves out, or why it cannot be."""
+    if approval.kind != COMMIT:
+        offered = len(approval.data.get("items") or ())
+        return {"makes": max(0, offered - len(exclude)), "leaves_out": len(exclude), "problem": ""}
+    try:
+        found = await _exclusion(here, who, session, exclude)
+    except Rejected as error:
+        return {"makes": None, "leaves_out": None, "problem": str(error)}
+    return {"makes": found["makes"], "leaves_out": found["leaves_out"], "problem": ""}
+
+
 @router.post(
     "/v1/approvals/{approval_id}",
     response_model=Commanded,
@@ -146,9 +183,15 @@ async def _check_commit_answer(here: Gateway, who: Principal, session: Session, 
     if body.args is not None:
         raise NoArgs
     if body.exclude:
-        path = f"/internal/v1/sessions/{session.session_id}/exclusions"
-        asked = {"root": session.root, "paths": body.exclude}
-        await call(here.platform, EXECUTOR, "PUT", path, tenant=who.tenant, session=session.session_id, json=asked)
+        await _exclusion(here, who, session, body.exclude)
+
+
+async def _exclusion(here: Gateway, who: Principal, session: Session, exclude: Sequence[str]) -> dict[str, Any]:
+    """Return what a commit without these paths does. Raises Rejected if they cannot be left out."""
+    path = f"/internal/v1/sessions/{session.session_id}/exclusions"
+    asked = {"root": session.root, "paths": list(exclude)}
+    found = await call(here.platform, EXECUTOR, "PUT", path, tenant=who.tenant, session=session.session_id, json=asked)
+    return dict(found)
 
 
 def check_open(question: Approval, digest: str) -> None:

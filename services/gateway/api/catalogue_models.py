@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
+from libs.events.values import Diff
 from services.gateway.api.models import ResponseModel
 
 EffectClass = Literal["pure", "idempotent", "reconcilable", "compensable", "at_most_once", "staged"]
@@ -191,6 +192,13 @@ class CommitShown(ResponseModel):
     """The size of its history."""
     undoable: bool
     undo_until: datetime | None
+
+
+class DiffPage(Diff):
+    """The net change of a stage, with a page of its entries."""
+
+    next: int | None = None
+    """The `after` of the next page; None after the last."""
 
 
 class FolderShown(ResponseModel):

@@ -71,17 +71,33 @@ ENTRY = {
     "size": 48213,
     "reason": "same as invoice.pdf",
     "files": 0,
+    "same_as": "invoice.pdf",
+    "preview": None,
+    "preview_cut": False,
 }
 DIFF = {
     "version": 3,
     "count": 1,
     "created": 0,
     "changed": 0,
+    "overwritten": 0,
     "deleted": 1,
     "moved": 0,
     "bytes_freed": 48213,
     "kept_days": 30.0,
+    "digest": "7b1d9c0a5f",
+    "groups": [{"change": "deleted", "folder": "", "count": 1, "things": 1, "size": 48213}],
+    "more_groups": 0,
     "entries": [ENTRY],
+}
+DRAFT = {
+    "digest": DIGEST,
+    "exclude": ["invoice (1).pdf"],
+    "reason": "",
+    "makes": 0,
+    "leaves_out": 1,
+    "problem": "",
+    "updated_at": LATER,
 }
 ASKED = {"turn_id": TURN, "digest": DIGEST, "expires_in": 86_400.0, "items": [], "args": {}}
 APPROVAL_SHOWN = {
@@ -104,6 +120,7 @@ APPROVAL_SHOWN = {
     "principal": None,
     "reason": None,
     "closed_at": None,
+    "draft": None,
 }
 EFFECT_SHOWN = {
     **APPROVAL_SHOWN,
@@ -282,7 +299,9 @@ SCHEMAS: Mapping[str, Any] = {
     },
     "Commit": {"exclude": ["taxes/2024.pdf"], "digest": DIGEST},
     "CommitLog": {"root": ROOT, "bytes": 48213, "commits": [COMMIT_SHOWN]},
-    "Diff": DIFF,
+    "DiffPage": {**DIFF, "next": None},
+    "Draft": DRAFT,
+    "DraftGiven": {"digest": DIGEST, "exclude": ["invoice (1).pdf"], "reason": ""},
     "Disabled": {"id": "acme", "disabled": True},
     "Discard": {"reason": "the caller was fixed and sent it again"},
     "DiscardMany": {"group": "tool_executor", "code": "MALFORMED_EVENT", "reason": "sent again", "limit": 100},
@@ -555,6 +574,8 @@ PARAMETERS: Mapping[str, tuple[Any, ...]] = {
     "upload_id": (ASSET,),
     "until": (LATER, TURN),
     "looks": (False,),
+    "change": ("deleted",),
+    "folder": ("taxes",),
     "verdict": ("deny",),
     "wait": (20,),
 }

@@ -333,6 +333,30 @@ class Commanded(ResponseModel):
     outcome: StreamEvent | None = None
 
 
+class DraftGiven(RequestModel):
+    """A prepared answer: what to leave out, and a reason. It decides nothing."""
+
+    digest: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    exclude: Exclusions = ()
+    reason: Reason = ""
+
+
+class Draft(ResponseModel):
+    """A prepared answer, as every client of the session shows it. A folder that is left out counts with all that the
+    change would do in it.
+    """
+
+    digest: str
+    exclude: list[str]
+    reason: str
+    makes: int | None
+    """The number of changes that an approval without the excluded ones makes; None if it cannot be made."""
+    leaves_out: int | None
+    problem: str
+    """Why these cannot be left out; empty if they can."""
+    updated_at: datetime
+
+
 class ApprovalShown(ResponseModel):
     """A question to a person. `data` is the information to display before an answer; `digest` binds the answer to it.
 
@@ -352,6 +376,8 @@ class ApprovalShown(ResponseModel):
     principal: str | None
     reason: str | None
     closed_at: datetime | None
+    draft: Draft | None = None
+    """What was prepared as an answer, while the question is open."""
 
 
 class ApprovalList(ResponseModel):

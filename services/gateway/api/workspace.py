@@ -13,16 +13,24 @@ from libs.clients.calls import call
 from libs.errors import Rejected
 from libs.events import RollbackRequested
 from libs.events.topics import EXECUTOR
-from libs.events.values import Diff
 from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.approvals import EDITS, AlreadyClosed, Changed, submit_answer
 from services.gateway.api.bodies import StrictRoute
-from services.gateway.api.catalogue_models import CommitLog, FileContent, FolderShown, Graph, Purged, SnapshotList
+from services.gateway.api.catalogue_models import (
+    CommitLog,
+    DiffPage,
+    FileContent,
+    FolderShown,
+    Graph,
+    Purged,
+    SnapshotList,
+)
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Gateway, Here, NoSuchSession, ReadOnly
 from services.gateway.api.errors import FOLDER, Refusal, raises
 from services.gateway.api.models import Answer, Commanded, Commit, Example, Id, Purge, Rollback, Root
+from services.gateway.api.operator_models import MAX_POSITION
 from services.gateway.api.security import Authenticated, CanReadFiles
 from services.gateway.domain import messages, outcomes
 from services.gateway.store import Approval
@@ -30,6 +38,7 @@ from services.gateway.store import Approval
 router = APIRouter(route_class=StrictRoute)
 
 SessionId = Annotated[Id, Path()]
+Change = Literal["deleted", "overwritten", "changed", "moved", "created"]
 
 
 class NothingOpen(Rejected):
@@ -56,10 +65,20 @@ async def graph(here: Here, who: CanReadFiles, session_id: SessionId) -> Respons
     return await view(here, who, session_id, "graph")
 
 
-@router.get("/v1/sessions/{session_id}/diff", response_model=Diff, responses=VIEWS, tags=["workspace"])
-async def diff(here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
-    """Return the diff of the stage, with up to 20,000 of its entries."""
-    return await view(here, who, session_id, "diff")
+@router.get("/v1/sessions/{session_id}/diff", response_model=DiffPage, responses=VIEWS, tags=["workspace"])
+async def diff(
+    here: Here,
+    who: CanReadFiles,
+    session_id: SessionId,
+    after: Annotated[int, Query(ge=0, le=MAX_POSITION, description="`next` of the previous page")] = 0,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 5000,
+    change: Annotated[Change | None, Query(description="Only changes of this kind")] = None,
+    folder: Annotated[str | None, Query(max_length=4096, description="Only changes in this folder")] = None,
+) -> Response:
+    """Return the diff of the stage, the riskiest changes first, page by page. Counts and groups are of all of it."""
+    chosen = {"change": change, "folder": folder}
+    given = {name: value for name, value in chosen.items() if value is not None}
+    return await view(here, who, session_id, "diff", after=str(after), limit=str(limit), **given)
 
 
 @router.get("/v1/sessions/{session_id}/snapshots", response_model=SnapshotList, responses=VIEWS, tags=["workspace"])
@@ -212,10 +231,10 @@ async def graph_alias(here: Here, who: CanReadFiles, session: Annotated[Id, Quer
     return await view(here, who, session, "graph")
 
 
-async def view(here: Gateway, who: Principal, session_id: str, what: str) -> Response:
+async def view(here: Gateway, who: Principal, session_id: str, what: str, **page: str) -> Response:
     """Return the tool executor's view of one of the caller's sessions."""
     session = await here.readable(who, session_id)
-    params = {"root": session.root} if session.root is not None else {}
+    params = {**page, **({"root": session.root} if session.root is not None else {})}
     path = f"/internal/v1/sessions/{session_id}/{what}"
     found = await call(here.platform, EXECUTOR, "GET", path, tenant=who.tenant, session=session_id, params=params)
     return JSONResponse(found)

@@ -161,7 +161,8 @@ class Call:
         if wish.answer is not None:
             answer = questions.answer_from(asked, wish.answer)
         else:
-            answer = questions.answer_to(asked, wish.text)
+            # Words count only as the answer to the question that their client was shown.
+            answer = questions.answer_to(asked, wish.text) if wish.question or wish.segment else None
         if answer is None:
             raise AnswerUnclear(asked, await self._after(asked))
         await self.turns.decide(asked.data["approval_id"], answer, key=self.attempt.key)

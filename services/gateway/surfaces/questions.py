@@ -15,8 +15,18 @@ from pydantic import ValidationError
 from services.gateway.api.models import Answer
 from services.gateway.store import Numbered
 
-SHOWN_MOST = 50
-"""Parts of a question that are listed; the REST API returns all."""
+SHOWN_MOST, GROUPS_MOST, TEXTS_MOST, PREVIEW_MOST = 50, 40, 10, 12
+"""Parts of a question that are listed, groups that count the rest, and texts that are shown with so many lines; the
+REST API returns all.
+"""
+IMPERATIVES = {
+    "deleted": "delete",
+    "overwritten": "overwrite",
+    "changed": "change",
+    "moved": "move",
+    "created": "create",
+}
+"""The kinds of change as what would be done, the riskiest first."""
 APPROVE = re.compile(r"(?:approved?|yes|y|ok|okay|confirm(?:ed)?|go ahead|do it)[.! ]*", re.IGNORECASE)
 DENY = re.compile(
     r"(?:den(?:y|ied)|no|n|reject(?:ed)?|don't|do not)[.! ]*(?:[:,]\s*(?P<reason>.{1,2000}))?", re.I | re.S
@@ -46,11 +56,6 @@ def text_of(question: Numbered) -> str:
 def signed(question: Numbered) -> str:
     """Return a question as text with its name at the end, which a client sends back with its history."""
     return f"{text_of(question)}\n\n[suma:{name_of(question)}]"
-
-
-def prompt_of(question: Numbered) -> str:
-    """Return a question's first line."""
-    return str(question.data["title"] if is_approval(question) else question.data["question"])
 
 
 def reference(text: str) -> str | None:
@@ -116,15 +121,51 @@ def _clarification(asked: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _approval(asked: Mapping[str, Any]) -> Iterator[str]:
-    yield asked["title"]
-    items = asked.get("items") or ()
-    for n, item in enumerate(items[:SHOWN_MOST], 1):
-        yield f"{n}. {_part(item)}"
-    if len(items) > SHOWN_MOST:
-        yield f"… and {len(items) - SHOWN_MOST} more: GET /v1/approvals/{asked['approval_id']}"
-    yield from (asked[name] for name in ("trouble", "detail", "undo") if asked.get(name))
+    yield from described(asked)
     yield ""
     yield _how(asked)
+
+
+def described(asked: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines that tell what an approval is about: the riskiest changes first, with counts of all of them.
+
+    The numbered parts are those that an answer may leave out.
+    """
+    yield asked["title"]
+    items, diff = asked.get("items") or (), (asked.get("diff") or {}) if asked["kind"] == "commit" else {}
+    yield from _totals(diff)
+    texts = {entry["path"]: entry for entry in diff.get("entries", ()) if entry.get("preview") is not None}
+    compared = {path: texts[path] for path in [*texts][:TEXTS_MOST]}
+    for n, item in enumerate(items[:SHOWN_MOST], 1):
+        yield f"{n}. {_part(item)}"
+        yield from _preview(compared.get(str(item["id"])))
+    more = max(len(items), diff.get("count", 0)) - len(items[:SHOWN_MOST]) if items else 0
+    if more > 0:
+        yield f"… and {more:,} more: GET /v1/approvals/{asked['approval_id']}"
+        yield from _groups(diff)
+    yield from (asked[name] for name in ("trouble", "detail", "undo") if asked.get(name))
+
+
+def _totals(diff: Mapping[str, Any]) -> Iterator[str]:
+    counts = [f"{verb} {diff[kind]:,}" for kind, verb in IMPERATIVES.items() if diff.get(kind)]
+    if counts:
+        yield f"It would {', '.join(counts)}."
+
+
+def _groups(diff: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the counts of all changes by kind and folder."""
+    groups = diff.get("groups") or ()
+    for group in groups[:GROUPS_MOST]:
+        yield f"- {group['change']} in {group['folder'] or 'this folder'}: {group['things']:,}"
+    if (more := len(groups[GROUPS_MOST:]) + diff.get("more_groups", 0)) > 0:
+        yield f"- and in {more:,} more folders"
+
+
+def _preview(entry: Mapping[str, Any] | None) -> Iterator[str]:
+    lines = str(entry["preview"]).splitlines() if entry else []
+    yield from (f"    {line}" for line in lines[:PREVIEW_MOST])
+    if entry and (len(lines) > PREVIEW_MOST or entry.get("preview_cut")):
+        yield "    …"
 
 
 def _how(asked: Mapping[str, Any]) -> str:
@@ -141,8 +182,10 @@ def _part(item: Mapping[str, Any]) -> str:
         case {"conflict": True}:
             return f"{item['id']} (changed by someone else meanwhile)"
         case {"change": "moved", "source": source}:
-            return f"moved: {source} → {item['id']}"
+            return f"move: {source} → {item['id']}"
+        case {"change": "deleted", "same_as": keep}:
+            return f"delete: {item['id']} (same as {keep}, which stays)"
         case {"change": change}:
-            return f"{change}: {item['id']}"
+            return f"{IMPERATIVES.get(str(change), change)}: {item['id']}"
         case _:
             return str(item["id"])

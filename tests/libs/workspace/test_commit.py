@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from libs.errors import Rejected
 from libs.workspace import names
-from libs.workspace.commit import commit, committed, outcome
+from libs.workspace.commit import commit, committed, outcome, without_excluded
 from libs.workspace.diff import Entry
 from libs.workspace.engine import Step
 from libs.workspace.errors import (
@@ -29,6 +29,7 @@ from libs.workspace.errors import (
     Sealed,
     Unfinished,
 )
+from libs.workspace.exclusion import Excluded
 from libs.workspace.operations import AnyOperation, Blob, Copy, Create, Delete, Move, Rename, Write
 from libs.workspace.rollback import rollback
 from libs.workspace.stage import Stage
@@ -239,10 +240,13 @@ def test_excluded_paths_stay_and_the_rest_rolls_back(root: Path, actions: list[A
     touched = {path for entry in entries for path in (entry.path, entry.source) if path in files}
     excluded = [sorted(touched or files)[number % len(touched or files)] for number in chosen]
     try:
-        commit(work, stage, commit_id="c", fence=owner, exclude=excluded)
+        promised = without_excluded(stage, excluded)
+        made = commit(work, stage, commit_id="c", fence=owner, exclude=excluded).diff
     except (CannotExclude, CommitConflict):
         assert manifest(work) == before
         return
+    assert made == promised
+    assert not [entry.path for entry in made.entries if Excluded.of(work, excluded).covers(entry.path)]
     after = shape(work)
     moved = {entry.source: entry.path for entry in committed_diff(work) if entry.source and entry.change == "moved"}
     for path in excluded:

@@ -63,8 +63,8 @@ def test_a_file_inside_a_moved_folder_is_not_itself_moved(root: Path) -> None:
         root, Move(path="docs", target="papers"), Write(path="papers/letter.txt", content=text("dear you"))
     ).diff()
     assert [(entry.change, entry.path, entry.size) for entry in diff.entries] == [
-        ("moved", "papers", 0),
         ("changed", "papers/letter.txt", 8),
+        ("moved", "papers", 0),
     ]
 
 

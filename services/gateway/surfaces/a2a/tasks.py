@@ -26,6 +26,7 @@ from libs import ids
 from services.gateway.api.models import ApprovalShown, TurnShown
 from services.gateway.sse.viewer import TextDelta
 from services.gateway.store import Numbered
+from services.gateway.surfaces import questions
 from services.gateway.surfaces.a2a.store import ExchangedMessage, File, question_id
 from services.gateway.surfaces.turns import Clarification, Question
 
@@ -215,7 +216,7 @@ def _question(turn: TurnShown, asked: Question) -> Message:
 def _approval(turn: TurnShown, data: Mapping[str, Any]) -> Message:
     short = data["digest"][:SHORT_DIGEST]
     how = f'Reply "approve {short}" or "deny {short}", or a data part {{"verdict", "digest", "exclude", "args"}}.'
-    text = "\n".join(part for part in (data.get("title"), data.get("detail"), data.get("undo"), how) if part)
+    text = "\n".join((*questions.described(data), how))
     return _asking(turn, data["approval_id"], text, {"type": "approval", **data})
 
 

@@ -153,7 +153,7 @@ class Run:
         asked = Interrupt(
             id=questions.name_of(question),
             reason="approval" if approval else "clarification",
-            message=questions.prompt_of(question),
+            message=questions.text_of(question),
             tool_call_id=question.data.get("step_id"),
             response_schema=APPROVAL if approval else CLARIFICATION,
             expires_at=_expiry(question),

@@ -10,6 +10,7 @@ from mcp_types.version import is_version_at_least
 
 from services.gateway.api.models import Answer, ApprovalShown
 from services.gateway.domain.outcomes import EFFECT
+from services.gateway.surfaces import questions
 from services.gateway.surfaces.turns import Clarification, Question
 
 Schema = dict[str, Any]
@@ -17,8 +18,6 @@ Schema = dict[str, Any]
 APPROVE, DENY = "approve", "deny"
 CHOICES_MOST = 100
 """Items that a form lists one by one; of more, a person types the ids."""
-LISTED_MOST = 40
-"""Items that the text of a question names."""
 MULTI_SELECT = "2025-11-25"
 """The first revision whose forms have lists to choose from."""
 
@@ -39,12 +38,9 @@ def text_of(question: Question) -> str:
     """Return a question in words, with what an answer is about."""
     if isinstance(question, Clarification):
         return _clarification_text(question)
-    data = question.data
-    tool = f"{data['tool']} {_short(data.get('args'))}" if data.get("tool") else ""
-    items = _items(question)
-    more = [f"… and {len(items) - LISTED_MOST} more"] if len(items) > LISTED_MOST else []
-    lines = [data.get("title", ""), tool, data.get("detail", ""), data.get("trouble", "")]
-    return "\n".join(line for line in (*lines, *map(_item, items[:LISTED_MOST]), *more, data.get("undo", "")) if line)
+    data = {**question.data, "kind": question.kind, "approval_id": question.approval_id}
+    tool = [f"{data['tool']} {_short(data.get('args'))}"] if data.get("tool") else []
+    return "\n".join((*questions.described(data), *tool))
 
 
 def answer_of(question: ApprovalShown, said: ElicitResult) -> Answer | None:
@@ -103,11 +99,6 @@ def _left_out(said: Any) -> tuple[str, ...]:
 
 def _items(question: ApprovalShown) -> Sequence[Mapping[str, Any]]:
     return [item for item in question.data.get("items", ()) if isinstance(item, Mapping)]
-
-
-def _item(item: Mapping[str, Any]) -> str:
-    about = ", ".join(f"{name} {_short(value)}" for name, value in item.items() if name != "id" and value)
-    return f"- {item.get('id', '')}{f' ({about})' if about else ''}"
 
 
 def _short(value: Any) -> str:

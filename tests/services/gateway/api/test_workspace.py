@@ -133,7 +133,7 @@ async def test_the_executor_is_asked_for_one_session_of_one_tenant(whole: Runnin
 
     assert seen.json() == {
         "path": f"v1/sessions/{session}/{what}".removeprefix("v1/"),
-        "params": {"root": "/home/ada"},
+        "params": {"root": "/home/ada", **({"after": "0", "limit": "5000"} if what == "diff" else {})},
         "tenant": whole.tenant,
         "session": session,
     }

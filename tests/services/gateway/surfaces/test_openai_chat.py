@@ -64,13 +64,25 @@ async def test_approval_in_words_leaves_out_a_part(stack: Stack, client: openai.
     asked = await chat.say("remove duplicates")
     assert "1. keep d.txt, remove c.txt\n2. keep b.txt, remove a.txt" in asked
     assert "nothing was decided" in await chat.say("approve except 3")
-    assert "1. deleted: c.txt" in await chat.say("approve except 2")
+    assert "1. delete: c.txt (same as d.txt, which stays)" in await chat.say("approve except 2")
     assert await chat.say("yes") == (
         "Removed 1 duplicate file. 1 change made. 5 bytes kept in history, freed in 30 days or by `suma purge`."
     )
     assert chat.last.suma["state"] == "completed"
     assert names(folder) == ["a.txt", "b.txt", "d.txt", "kept.txt"]
     assert (await chat.say("what is in this folder?")).startswith("4 files")
+
+
+async def test_words_answer_only_a_question_that_their_client_was_shown(
+    stack: Stack, client: openai.AsyncOpenAI
+) -> None:
+    folder = stack.folder("blind", **DUPLICATES)
+    chat = Chat(client, metadata={"root": str(folder)})
+    await chat.say("remove duplicates")
+    for words in ("ok", "yes", "approve", "no"):
+        blind = Chat(client, metadata={"session_id": chat.last.suma["session_id"]})
+        assert "1. keep d.txt, remove c.txt" in await blind.say(words)
+    assert len(names(folder)) == 5
 
 
 async def test_declared_tool_takes_the_approval(stack: Stack, client: openai.AsyncOpenAI) -> None:

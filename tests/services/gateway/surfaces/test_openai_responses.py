@@ -91,7 +91,10 @@ async def test_words_answer_an_approval_only_if_they_are_clear(stack: Stack, cli
     with pytest.raises(openai.UnprocessableEntityError) as unclear:
         await ask(client, "maybe", previous_response_id=first.id)
     assert unclear.value.code == "unclear_answer"
-    denied = await ask(client, "no", conversation=first.conversation.id)
+    with pytest.raises(openai.UnprocessableEntityError) as blind:
+        await ask(client, "ok", conversation=first.conversation.id)
+    assert blind.value.code == "unclear_answer"
+    denied = await ask(client, "no", previous_response_id=first.id)
     assert denied.suma["state"] != "awaiting_approval"
     assert len(names(folder)) == 5
 
