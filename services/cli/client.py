@@ -99,6 +99,24 @@ class Client:
     def answer(self, approval: str, answer: Mapping[str, Json]) -> Json:
         return self._post(f"/v1/approvals/{approval}", answer)
 
+    def prepared(self, approval: str) -> Json:
+        """Return the draft of an open approval's answer; None if there is none."""
+        return self.get(f"/v1/approvals/{approval}")["draft"]
+
+    def prepare(self, approval: str, digest: str, exclude: Sequence[str]) -> Json:
+        """Keep a draft of the answer; return it with the number of changes that it makes and leaves out."""
+        draft = {"digest": digest, "exclude": list(exclude)}
+        return self._call("PUT", f"/v1/approvals/{approval}/draft", json=draft).json()
+
+    def staged(self, session: str) -> Json:
+        """Return the whole staged diff."""
+        path = f"/v1/sessions/{session}/diff"
+        page = found = self.get(path)
+        while page["next"] is not None and page["version"] == found["version"]:
+            page = self.get(path, after=page["next"])
+            found["entries"] += page["entries"]
+        return found
+
     def resolve(self, effect: str, finding: Mapping[str, Json]) -> Json:
         return self._post(f"/v1/effects/{effect}", finding)
 

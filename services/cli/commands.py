@@ -160,7 +160,7 @@ def run_(
         root, _ = _working_folder(client, folder, yes, screen)
         attachments = _attachments(client, attach)
         session = client.open_session(root=root, hitl=mode, title=goal[:100])
-        view = _view(session, screen, as_json=as_json, yes=yes, dry_run=dry_run)
+        view = _view(client, session, screen, as_json=as_json, yes=yes, dry_run=dry_run)
         try:
             ended = _say(client, view, goal, attachments=attachments)
         except InputClosed:
@@ -191,7 +191,7 @@ def chat(
         resumed = session is not None
         mode = _mode(ask, hitl)
         session = session or client.open_session(root=root, hitl=mode or MODES["once"])
-        view = _view(session, screen)
+        view = _view(client, session, screen)
         view.welcome(root)
         try:
             if resumed:
@@ -253,11 +253,11 @@ def events(
 def diff(session: Which = None, as_json: Json = False) -> None:
     """Show the staged changes: what a commit would change."""
     with connected() as client:
-        found = client.get(f"/v1/sessions/{_session(client, session)}/diff")
+        found = client.staged(_session(client, session))
     if as_json:
         print_json(found)
         return
-    diff_of(Screen(console), found, most=len(found["entries"]))
+    diff_of(Screen(console), found, most=found["count"])
     if not found["count"]:
         console.print(Text("Nothing is staged. `suma log` shows what was committed.", style="dim"))
 
@@ -269,7 +269,7 @@ def commit(
     """Commit the staged changes."""
     with connected() as client:
         session = _session(client, session)
-        view = _view(session, Screen(console, verbose=verbose), as_json=as_json, yes=yes)
+        view = _view(client, session, Screen(console, verbose=verbose), as_json=as_json, yes=yes)
         if not yes and not as_json and interactive():
             diff_of(view.screen, client.get(f"/v1/sessions/{session}/diff"))
             if not Terminal(view.screen).agrees(view.screen.words(phrases.COMMIT), enter=False):
@@ -299,7 +299,7 @@ def rollback(
     with connected() as client:
         screen = Screen(console, verbose=verbose)
         session = _session(client, session) if session else _last_changed_session(client, screen, yes=yes)
-        view = _view(session, screen, as_json=as_json, yes=yes)
+        view = _view(client, session, screen, as_json=as_json, yes=yes)
         done = client.rollback(session, target=target, exclude=exclude or ())
         turn, after = done["turn_id"], done["after"]
         _finish(follow(client, session, turn, after=after, watcher=view.watcher, person=view.person))
@@ -543,11 +543,11 @@ class SessionView:
 
 
 def _view(
-    session: str, screen: Screen, *, as_json: bool = False, yes: bool = False, dry_run: bool = False
+    client: Client, session: str, screen: Screen, *, as_json: bool = False, yes: bool = False, dry_run: bool = False
 ) -> SessionView:
     person: Person = DryRun() if dry_run else AutoApprove(session) if yes else NonInteractive(session)
     if interactive() and not (dry_run or yes):
-        person = Terminal(screen)
+        person = Terminal(screen, client)
     return SessionView(session, JsonLines() if as_json else screen, screen, person)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 PLAN = "What I will do:"
 CHANGES = "changes files"
 MORE = "… and {n} more: type “show all”"
-MORE_CHANGES = "… and {n} more: type “show all”, or run `suma diff`"
+MORE_CHANGES = "… {n} of these are not listed here: type “show all”, or run `suma diff`"
 WHOLE = "Full output ({size}): suma fetch {id}"
 QUEUED = "Waiting for {n} earlier tasks"
 KEEP = "keep {keep}, remove {rest}"
@@ -18,13 +18,26 @@ SAYS = "says “{text}”"
 PACKS = "contains {files}: {of}"
 FOLDER = "a folder with {files}"
 ALL_HERE = "everything in this folder"
-RIGHT_HERE = "in this folder"
+RIGHT_HERE = "this folder"
+GROUP = "{verb} {n} in {place}"
+VERBS: Mapping[str, str] = {
+    "deleted": "delete",
+    "overwritten": "overwrite",
+    "changed": "change",
+    "moved": "move",
+    "created": "create",
+}
+MORE_FOLDERS = "… and changes in {n} more folders; `suma diff` lists them all"
+FIRST_ONES = "These are {n} of {all}, the riskiest first; `suma diff` lists every one."
+TAKES_MORE = "With what is in these folders that leaves out {n}. Make the other {rest}?"
+PREPARED = "Prepared before: {n} left out. “y” makes the other {rest}; “x” chooses anew."
 AND_MORE = "and {n} more"
 BACK: Mapping[str, str] = {
     "moved": "{path} (restored)",
     "created": "will be restored",
     "deleted": "will be removed",
     "changed": "will be restored",
+    "overwritten": "will be restored",
 }
 """The effect of an undo, by kind of change."""
 COPY = "a copy of {source}"
@@ -32,6 +45,7 @@ DIFF: Mapping[str, tuple[str, str]] = {
     "count": ("change", "changes"),
     "created": ("created", "created"),
     "changed": ("changed", "changed"),
+    "overwritten": ("overwritten", "overwritten"),
     "moved": ("moved", "moved"),
     "deleted": ("deleted", "deleted"),
 }

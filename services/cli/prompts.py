@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import typer
 
+from libs import texts
 from services.cli import phrases, words
 from services.cli.answers import Answer, classify, starts_with_no
 from services.cli.errors import AnswerRequired, NotDone
@@ -47,6 +48,13 @@ class PreviewComplete(Exception):
         """A question that must be answered before there is anything to preview."""
 
 
+class Drafts(Protocol):
+    """Prepared answers, kept with their questions."""
+
+    def prepared(self, approval: str) -> Any: ...
+    def prepare(self, approval: str, digest: str, exclude: Sequence[str]) -> Any: ...
+
+
 NAME_CHARACTERS = 30
 """The longest file name shown in a prompt, in characters."""
 
@@ -78,21 +86,24 @@ def conflicting(question: Mapping[str, Any]) -> list[str]:
 class Terminal:
     """Answers typed at the terminal."""
 
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
+    def __init__(self, screen: Screen, drafts: Drafts | None = None) -> None:
+        self._screen, self._drafts = screen, drafts
 
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        items = question["items"]
+        items, prepared = question["items"], self._prepared(question)
         while True:
             typed = _typed(self._choices(items))
             if items and (some := phrases.SOME.fullmatch(typed)):
-                if left_out := self._leave_out(items, some["which"]):
+                left_out = self._leave_out(items, some["which"])
+                if left_out and self._agrees_to_rest(question, left_out):
                     return {"verdict": "override", "exclude": left_out}
                 continue
             if items and phrases.SHOW_ALL.fullmatch(typed):
-                self._screen.items(items, len(items))
+                self._list(question)
                 continue
             match classify(typed):
+                case Answer.YES if prepared:
+                    return {"verdict": "override", "exclude": prepared}
                 case Answer.YES:
                     return {"verdict": "approve"}
                 case Answer.NO:
@@ -101,6 +112,35 @@ class Terminal:
                     raise Correction(typed)
                 case _:
                     self._screen.tell(phrases.UNCLEAR, "dim")
+
+    def _prepared(self, question: Mapping[str, Any]) -> list[str]:
+        """Return what was prepared elsewhere to be left out, after saying so."""
+        draft = self._drafts.prepared(question["approval_id"]) if self._drafts else None
+        if not draft or not draft["exclude"] or draft["makes"] is None:
+            return []
+        left, rest = self._screen.changes(draft["leaves_out"]), texts.number(draft["makes"])
+        self._screen.tell(phrases.PREPARED, "yellow", n=left, rest=rest)
+        return list(draft["exclude"])
+
+    def _agrees_to_rest(self, question: Mapping[str, Any], left_out: Sequence[str]) -> bool:
+        """Ask again if leaving these out takes more with it than was named, or refuse what cannot be left out."""
+        if self._drafts is None:
+            return True
+        draft = self._drafts.prepare(question["approval_id"], question["digest"], left_out)
+        if draft["problem"]:
+            self._screen.say(words.line(draft["problem"], 300), "yellow")
+            return False
+        if draft["leaves_out"] <= len(left_out):
+            return True
+        left, rest = self._screen.changes(draft["leaves_out"]), texts.number(draft["makes"])
+        return self.agrees(self._screen.words(phrases.TAKES_MORE, n=left, rest=rest), enter=False)
+
+    def _list(self, question: Mapping[str, Any]) -> None:
+        items, diff = question["items"], question["diff"] or {}
+        self._screen.items(items, len(items))
+        if question["kind"] == "commit" and diff.get("count", 0) > len(items):
+            numbers = {"n": texts.number(len(items)), "all": texts.number(diff["count"])}
+            self._screen.tell(phrases.FIRST_ONES, "dim", **numbers)
 
     def _choices(self, items: Sequence[Mapping[str, Any]]) -> str:
         """Return the prompt's choices, with a listed file name as an example."""

@@ -22,8 +22,8 @@ from services.cli.streams import SessionEvent
 
 SHOWN, ITEMS_SHOWN = 40, 20
 """The most lines of a diff (`suma diff` shows all), and the most items of a question."""
-FOLDERS_SHOWN, EACH_SHOWN = 12, 6
-"""For a longer diff: the most folders shown, and the most lines of each."""
+GROUPS_SHOWN, EACH_SHOWN, RISKY_SHOWN, PREVIEW_SHOWN = 30, 3, 20, 12
+"""For a longer diff: the most groups shown, and the most lines of each; of a text, the most lines that change."""
 
 SIGNS = {
     "succeeded": ("✔", "green"),
@@ -264,7 +264,7 @@ class Screen:
 
     def _ended(self, data: Mapping[str, Any], now: datetime) -> None:
         sign, style = SIGNS[data["state"]]
-        detail = words.line(data["summary"] or data["error"] or data["state"], 300)
+        detail = words.line(data.get("proposed") or data["summary"] or data["error"] or data["state"], 300)
         began = self._began.pop(data["step_id"], None)
         took = f" ({(now - began).total_seconds():.1f} s)" if began is not None else ""
         self.say(f"{sign} {data['ordinal']}. {_of(data)}: {detail}{took}", style)
@@ -357,11 +357,12 @@ def diff_of(
     """Print a diff with its totals; `items` of a question add details to its entries."""
     known = {item["id"]: item for item in items}
     entries = [{**known.get(entry["path"], {}), **entry} for entry in diff["entries"]]
-    shown = _lines(screen, entries) if len(entries) <= most else _by_folder(screen, entries, most)
+    listed = len(entries) == diff["count"] <= most
+    shown = _lines(screen, entries) if listed else _by_group(screen, diff, entries)
     if diff["count"] > shown:
         screen.say(f"  {screen.words(phrases.MORE_CHANGES, n=texts.number(diff['count'] - shown))}", "dim")
     # A deleted folder counts as one line, with everything in it.
-    numbers = {kind: diff[kind] for kind in ("created", "changed", "moved", "deleted") if diff[kind]}
+    numbers = {kind: diff[kind] for kind in SIGNED if diff.get(kind)}
     sums = [_counted(kind, number) for kind, number in numbers.items()]
     if freed := diff["bytes_freed"]:
         days = diff.get("kept_days")
@@ -373,29 +374,53 @@ def diff_of(
 def _lines(screen: Screen, entries: Sequence[Mapping[str, Any]], *, indent: str = "  ") -> int:
     for entry in entries:
         screen.say(f"{indent}{words.change(entry)}", STYLES.get(entry["change"], ""))
+        _preview(screen, entry, f"{indent}  ")
     return len(entries)
 
 
-def _by_folder(screen: Screen, entries: Sequence[Mapping[str, Any]], most: int) -> int:
-    """Print a long diff by folder: the first changes of each, and their number."""
-    folders: dict[str, list[Mapping[str, Any]]] = {}
+def _preview(screen: Screen, entry: Mapping[str, Any], indent: str) -> None:
+    """Print the beginning of what changes in a text."""
+    if entry.get("preview") is None or entry.get("back"):
+        return
+    lines = entry["preview"].splitlines()
+    for line in lines[:PREVIEW_SHOWN]:
+        screen.say(f"{indent}{words.plain(line)}", PREVIEW_STYLES.get(line[:1], "dim"))
+    if len(lines) > PREVIEW_SHOWN or entry["preview_cut"]:
+        screen.say(f"{indent}…", "dim")
+
+
+def _by_group(screen: Screen, diff: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> int:
+    """Print a long diff by kind and folder, the riskiest first: the true count of each, and its first changes."""
+    groups = diff.get("groups") or ()
+    here: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for entry in entries:
-        folders.setdefault(entry["path"].rpartition("/")[0], []).append(entry)
-    shown, each = 0, most if len(folders) == 1 else min(EACH_SHOWN, most // min(FOLDERS_SHOWN, len(folders)))
-    for folder, here in [*folders.items()][:FOLDERS_SHOWN]:
-        place = f"{words.line(folder)}/" if folder else phrases.RIGHT_HERE
-        screen.say(f"  {place} ({screen.changes(len(here))})", "bold")
-        shown += _lines(screen, here[:each], indent="    ")
+        here.setdefault((entry["change"], entry["path"].rpartition("/")[0]), []).append(entry)
+    shown = 0
+    for group in groups[:GROUPS_SHOWN]:
+        place = f"{words.line(group['folder'])}/" if group["folder"] else phrases.RIGHT_HERE
+        head = phrases.GROUP.format(verb=phrases.VERBS[group["change"]], n=texts.number(group["things"]), place=place)
+        screen.say(f"  {head}", f"bold {STYLES[group['change']]}")
+        each = RISKY_SHOWN if group["change"] in RISKY else EACH_SHOWN
+        shown += _lines(screen, here.get((group["change"], group["folder"]), [])[:each], indent="    ")
+    if (more := len(groups[GROUPS_SHOWN:]) + diff.get("more_groups", 0)) > 0:
+        screen.say(f"  {screen.words(phrases.MORE_FOLDERS, n=texts.number(more))}", "dim")
     return shown
 
 
-OPPOSITE = {"created": "deleted", "deleted": "created", "moved": "moved", "changed": "changed"}
+OPPOSITE = {
+    "created": "deleted",
+    "deleted": "created",
+    "moved": "moved",
+    "changed": "changed",
+    "overwritten": "overwritten",
+}
 
 
 def taken_back(diff: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the reverse of a diff, as an undo would apply it."""
-    numbers = {change: diff[other] for change, other in OPPOSITE.items()}
-    return {**diff, **numbers, "bytes_freed": 0, "entries": [*map(_back, diff["entries"])]}
+    numbers = {change: diff.get(other, 0) for change, other in OPPOSITE.items()}
+    groups = [{**group, "change": OPPOSITE[group["change"]]} for group in diff.get("groups") or ()]
+    return {**diff, **numbers, "bytes_freed": 0, "groups": groups, "entries": [*map(_back, diff["entries"])]}
 
 
 def _back(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -411,4 +436,7 @@ def _counted(what: str, number: int) -> str:
     return texts.count(number, one, many)
 
 
-STYLES = {"created": "green", "deleted": "red", "changed": "yellow", "moved": "cyan"}
+STYLES = {"deleted": "red", "overwritten": "red", "changed": "yellow", "moved": "cyan", "created": "green"}
+SIGNED = tuple(STYLES)
+RISKY = frozenset({"deleted", "overwritten", "changed"})
+PREVIEW_STYLES = {"+": "green", "-": "red"}

@@ -37,7 +37,7 @@ def item(entry: Mapping[str, Any]) -> str:
             return line(entry.get("id", entry))
 
 
-SIGNS = {"created": "+", "deleted": "-", "changed": "~", "moved": ">"}
+SIGNS = {"created": "+", "deleted": "-", "changed": "~", "overwritten": "!", "moved": ">"}
 
 
 def change(entry: Mapping[str, Any]) -> str:
@@ -59,7 +59,7 @@ def change(entry: Mapping[str, Any]) -> str:
 
 def _known(entry: Mapping[str, Any]) -> str:
     """Describe an entry further: the duplicate that stays, an archive's contents, or the matched text line."""
-    if "same_as" in entry:
+    if entry.get("same_as"):
         return f" ({phrases.SAME.format(keep=line(entry['same_as']))})"
     if "says" in entry:
         return f" ({phrases.SAYS.format(text=line(entry['says']))})"

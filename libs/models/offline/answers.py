@@ -132,7 +132,7 @@ def _all_refused(seen: Sequence[Observation]) -> bool:
 def _changes(step: Observation) -> bool:
     """Return whether the step changed something, or found that nothing had to change."""
     changed = isinstance(step.data, Mapping) and not CHANGED.isdisjoint(step.data)
-    return step.state is StepState.SUCCEEDED and (step.staged or changed)
+    return step.tool != COMMIT and step.state is StepState.SUCCEEDED and (step.staged or changed)
 
 
 def _idle(step: Observation) -> bool:

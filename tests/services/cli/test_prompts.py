@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 import typer
@@ -95,3 +95,53 @@ def test_a_question_about_several_says_how_to_leave_one_out(typed: Callable[...,
     items = [{"id": "b/trip 1.jpg", "change": "moved", "source": "b/IMG 1.jpg"}, {"id": "c", "change": "deleted"}]
     assert "but not IMG 1.jpg" in typed()._choices(items)
     assert "but not" not in typed()._choices(items[:1])
+
+
+class Kept:
+    """Drafts that a platform would keep: each path takes what is below it with it."""
+
+    def __init__(self, paths: list[str], prepared: list[str] | None = None) -> None:
+        self._paths = paths
+        self._draft = self._of(prepared) if prepared else None
+
+    def prepared(self, approval: str) -> object:
+        return self._draft
+
+    def prepare(self, approval: str, digest: str, exclude: Sequence[str]) -> object:
+        return self._of(exclude)
+
+    def _of(self, exclude: Sequence[str]) -> dict[str, object]:
+        out = [path for path in self._paths if any(path.startswith(left) for left in exclude)]
+        makes = len(self._paths) - len(out)
+        return {"exclude": list(exclude), "makes": makes, "leaves_out": len(out), "problem": ""}
+
+
+FOLDER = {
+    **QUESTION,
+    "kind": "commit",
+    "approval_id": "a",
+    "digest": "d",
+    "items": [{"id": path, "change": "created"} for path in ("Archives", "Archives/a.zip", "Archives/b.zip", "Code")],
+    "diff": {"count": 4},
+}
+PATHS = [str(item["id"]) for item in FOLDER["items"]]
+
+
+def test_folder_that_takes_more_with_it_is_asked_about_again(typed: Callable[..., Terminal]) -> None:
+    typed("x 1", "n", "x 1", "y")
+    answered = Terminal(Screen(Console(file=io.StringIO())), Kept(PATHS)).decide(FOLDER)
+    assert answered == {"verdict": "override", "exclude": ["Archives"]}
+
+
+def test_yes_keeps_to_what_was_prepared_elsewhere(typed: Callable[..., Terminal]) -> None:
+    typed("y")
+    terminal = Terminal(Screen(Console(file=(printed := io.StringIO()))), Kept(PATHS, ["Archives"]))
+    assert terminal.decide(FOLDER) == {"verdict": "override", "exclude": ["Archives"]}
+    assert "3 changes left out" in printed.getvalue()
+
+
+def test_showing_all_says_how_many_are_not_shown(typed: Callable[..., Terminal]) -> None:
+    typed("show all", "n")
+    terminal = Terminal(Screen(Console(file=(printed := io.StringIO()))), Kept(PATHS))
+    terminal.decide({**FOLDER, "diff": {"count": 1982}})
+    assert "4 of 1,982" in printed.getvalue()

@@ -68,9 +68,13 @@ def step(ordinal: int, **more: Any) -> dict[str, Any]:
     return {"ordinal": ordinal, "step_id": f"s{ordinal}", "description": f"Do {ordinal}.", "mutates": False, **more}
 
 
+def group(count: int, change: str = "deleted", folder: str = "") -> dict[str, Any]:
+    return {"change": change, "folder": folder, "count": count, "things": count, "size": 1}
+
+
 def diff(count: int) -> dict[str, Any]:
     entries = [{"change": "deleted", "path": f"{n}.txt", "source": None, "kind": "file"} for n in range(count)]
-    counts = {"created": 0, "changed": 0, "moved": 0, "deleted": count}
+    counts = {"created": 0, "changed": 0, "moved": 0, "deleted": count, "groups": [group(count)]}
     return {"version": 1, "count": count, "bytes_freed": 2_000_000, "kept_days": 30.0, "entries": entries, **counts}
 
 
@@ -249,28 +253,37 @@ def test_undo_shows_the_reverse_changes() -> None:
         "  - copy.pdf (will be removed)",
         "  + old/ (will be restored)",
         "  ~ b.txt (will be restored)",
-        "  6 changes: 3 created, 1 changed, 1 moved, 1 deleted",
+        "  6 changes: 1 deleted, 1 changed, 1 moved, 3 created",
     ]
 
 
 def test_a_deleted_folder_counts_as_all_that_it_holds() -> None:
     folder = {**diff(1), "deleted": 4, "created": 2}
-    assert "6 changes: 2 created, 4 deleted" in shown(asked(1, "a1", kind="commit", diff=folder))
+    assert "6 changes: 4 deleted, 2 created" in shown(asked(1, "a1", kind="commit", diff=folder))
 
 
-def test_a_long_diff_is_cut_and_says_so() -> None:
-    console = Console(file=io.StringIO(), width=200)
-    diff_of(Screen(console), diff(50), most=40)
-    assert "… and 10 more" in said(console)
-
-
-def test_a_long_diff_of_several_folders_shows_some_of_each() -> None:
-    console, many = Console(file=io.StringIO(), width=200), diff(50)
-    entries = [{**entry, "path": f"{'ab'[n % 2]}/{entry['path']}"} for n, entry in enumerate(many["entries"])]
-    diff_of(Screen(console), {**many, "entries": entries}, most=40)
+def test_long_diff_shows_the_riskiest_first_and_true_counts() -> None:
+    console, many = Console(file=io.StringIO(), width=200), diff(59)
+    moved = [group(400, "moved", "Images"), group(1560, "moved", "Documents")]
+    large = {**many, "count": 2019, "moved": 1960, "groups": [*many["groups"], *moved]}
+    diff_of(Screen(console), large, most=40)
     lines = said(console).splitlines()
-    assert [lines[0], lines[1], lines[7]] == ["  a/ (25 changes)", "    - a/0.txt", "  b/ (25 changes)"]
-    assert "… and 38 more" in lines[14]
+    assert lines[:2] == ["  delete 59 in this folder", "    - 0.txt"]
+    assert lines[21:] == [
+        "  move 400 in Images/",
+        "  move 1,560 in Documents/",
+        "  … 1,999 of these are not listed here: type “show all”, or run `suma diff`",
+        "  2,019 changes: 59 deleted, 1,960 moved, 2 MB kept in history, freed in 30 days or by `suma purge`",
+    ]
+
+
+def test_changed_text_is_shown_with_its_change() -> None:
+    entry = {"change": "overwritten", "path": "a.md", "source": None, "kind": "file", "size": 3}
+    text = {**entry, "preview": "@@ -1 +1 @@\n-old\n+new", "preview_cut": True}
+    one = {"version": 1, "count": 1, "overwritten": 1, "deleted": 0, "created": 0, "changed": 0, "moved": 0}
+    console = Console(file=io.StringIO(), width=200)
+    diff_of(Screen(console), {**one, "bytes_freed": 0, "entries": [text]})
+    assert said(console).splitlines()[:5] == ["  ! a.md", "    @@ -1 +1 @@", "    -old", "    +new", "    …"]
 
 
 def test_files_that_someone_else_changed_are_listed() -> None:
