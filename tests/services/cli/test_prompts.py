@@ -116,15 +116,15 @@ class Kept:
         return {"exclude": list(exclude), "makes": makes, "leaves_out": len(out), "problem": ""}
 
 
+PATHS = ["Archives", "Archives/a.zip", "Archives/b.zip", "Code"]
 FOLDER = {
     **QUESTION,
     "kind": "commit",
     "approval_id": "a",
     "digest": "d",
-    "items": [{"id": path, "change": "created"} for path in ("Archives", "Archives/a.zip", "Archives/b.zip", "Code")],
+    "items": [{"id": path, "change": "created"} for path in PATHS],
     "diff": {"count": 4},
 }
-PATHS = [str(item["id"]) for item in FOLDER["items"]]
 
 
 def test_folder_that_takes_more_with_it_is_asked_about_again(typed: Callable[..., Terminal]) -> None:

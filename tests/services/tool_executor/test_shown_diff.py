@@ -26,7 +26,8 @@ def folder(tmp_path: Path) -> StagedFolder:
 
 
 def pages(stage: Stage, size: int, **chosen: str) -> list[Diff]:
-    found, after = [], 0
+    found: list[Diff] = []
+    after: int | None = 0
     while after is not None:
         wanted = {"change": chosen.get("change"), "folder": chosen.get("folder")}
         page, after = shown_diff.page(stage, 1, 30.0, after=after, most=size, **wanted)
