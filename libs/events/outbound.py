@@ -85,7 +85,7 @@ class StepChanged(Event):
     description: str
     state: StepState
     summary: str = ""
-    """What a step did. What it staged is done only once the turn's changes are committed, as a whole."""
+    """The result in words. Staged changes are made only once the turn's diff is committed as a whole."""
     proposed: str = ""
     """The same as a proposal, for a step that staged changes."""
     error: str | None = None

@@ -39,7 +39,7 @@ class Entry:
     files: int = 0
     """Number of files at any depth in a deleted or moved folder."""
     same_as: str | None = None
-    """Of a deleted duplicate: the path of the file with the same bytes that stays."""
+    """The path of the file with the same bytes that stays, for a deleted duplicate."""
     replaced: int = 0
     """The size of the file that it overwrites."""
 

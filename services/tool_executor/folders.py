@@ -27,8 +27,9 @@ class Folder:
 
 
 def look(path: str, tenant: str, roots: Sequence[Root], data_dir: Path, *, owner: bool) -> Folder:
-    """Return the state of a path. Outside the tenant's roots the disk is read only for the machine's owner, so that
-    nobody else learns which folders exist.
+    """Return the state of a path.
+
+    Outside the tenant's roots the disk is read only for the machine's owner: others cannot probe which folders exist.
     """
     owner = owner and tenant == LOCAL
     place = Path.home() / path[2:] if owner and path.startswith("~/") else Path(path)

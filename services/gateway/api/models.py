@@ -377,7 +377,7 @@ class ApprovalShown(ResponseModel):
     reason: str | None
     closed_at: datetime | None
     draft: Draft | None = None
-    """What was prepared as an answer, while the question is open."""
+    """The prepared answer, while the question is open."""
 
 
 class ApprovalList(ResponseModel):
