@@ -29,7 +29,7 @@ from tests.chaos.servers import serving
 from tests.deploy.backup import back_up, restore
 from tests.deploy.dashboards import panels
 from tests.infrastructure.prometheus import SETTLE_SECONDS, Prometheus, prometheus
-from tests.infrastructure.wish import TIDY, answered, asked, begun, done, files, messy
+from tests.infrastructure.wish import TIDY, answered, asked, begun, done, files, get, messy
 from tests.support.fork_server import forked, shared
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +129,7 @@ async def test_status_finds_the_services_by_the_data_directory(real: Up) -> None
 
 async def test_gateway_asks_each_process_for_its_health(real: Up) -> None:
     async with real.api() as api:
-        services = (await api.get("/v1/health/services")).json()["services"]
+        services = (await get(api, "/v1/health/services"))["services"]
     assert {each["service"]: each["state"] for each in services} == dict.fromkeys(catalog.NAMES, "ready")
     assert len({each["pid"] for each in services}) == len(catalog.NAMES)
 

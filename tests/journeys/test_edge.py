@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from tests.infrastructure.wish import get
 from tests.journeys.installation import Installation
 from tests.journeys.test_start_and_stop import approve_all, seen
 
@@ -37,7 +38,7 @@ async def test_every_documented_get_answers(live: Installation) -> None:
 
 async def test_the_tools_are_listed_with_their_schemas(live: Installation) -> None:
     async with live.api() as api:
-        tools = {tool["name"]: tool for tool in (await api.get("/v1/tools")).json()["tools"]}
+        tools = {tool["name"]: tool for tool in (await get(api, "/v1/tools"))["tools"]}
     assert "skill" in tools["skills.use"]["params"]["properties"]
 
 
@@ -54,7 +55,7 @@ async def test_a_commit_is_answered_within_what_it_changes(live: Installation) -
             refused = await api.post(where, json={**override, "exclude": [strange]})
             assert refused.status_code == 422
             assert strange in refused.json()["detail"]
-        assert (await api.get(where)).json()["outcome"] is None
+        assert (await get(api, where))["outcome"] is None
         answer = await api.post(where, json={**override, "exclude": ["a.txt"]})
         assert answer.status_code in (200, 202), answer.text
         await approve_all(api, there["session_id"], there["turn_id"])

@@ -13,7 +13,7 @@ import pytest
 
 from libs.database import Dsns
 from libs.identity.keys import mint
-from tests.infrastructure.wish import post
+from tests.infrastructure.wish import get, post
 from tests.support import effect_tools, platform
 from tests.support.effect_tools import Breaking, Send, World
 from tests.support.platform import SERVICES, WITHIN, RunningPlatform
@@ -64,5 +64,5 @@ async def test_resolved_unknown_effect_ends_the_turn(where: Dsns, tmp_path: Path
         done = await http.post(f"/v1/effects/{effect['approval_id']}", json=finding)
         assert (done.status_code, done.json()["outcome"]["data"]["outcome"]) == (200, verdict)
         assert (await at.ended(said["turn_id"], session=said["session_id"])).state == "completed"
-        assert (await http.get("/v1/effects")).json()["effects"] == []
+        assert (await get(http, "/v1/effects"))["effects"] == []
     assert len(await there.made(said["session_id"])) == 1

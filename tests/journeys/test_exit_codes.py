@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.infrastructure.wish import get
 from tests.journeys.installation import Installation
 from tests.journeys.terminal import CTRL_C, Terminal
 from tests.journeys.test_command import mess, names
@@ -81,7 +82,7 @@ async def test_dry_run_shows_the_difference_and_drops_it(live: Installation) -> 
     assert "nothing was changed" in shown.out
     assert names(folder) == before
     async with live.api() as api:
-        newest = (await api.get("/v1/sessions?limit=1")).json()["sessions"][0]
+        newest = (await get(api, "/v1/sessions", limit="1"))["sessions"][0]
     assert (newest["turn_id"], newest["approvals"]) == (None, 0)
 
 
@@ -90,7 +91,7 @@ async def test_dry_run_of_an_unclear_request_leaves_no_question(live: Installati
     shown = await live.suma("run", "do the thing", "--dry-run", "--in", str(folder))
     assert shown.code == 3
     async with live.api() as api:
-        newest = (await api.get("/v1/sessions?limit=1")).json()["sessions"][0]
+        newest = (await get(api, "/v1/sessions", limit="1"))["sessions"][0]
     assert newest["turn_id"] is None
 
 

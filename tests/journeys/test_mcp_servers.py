@@ -16,6 +16,7 @@ import pytest_asyncio
 from mcp_types import CallToolResult
 
 from tests.infrastructure.vendor import APPROVED, KEY, Vendor, planned, said, vendor
+from tests.infrastructure.wish import get
 from tests.journeys.installation import ROOT, SECONDS, Installation, installation
 from tests.support import mcp_server
 from tests.support.mcp_server import TOKEN, ToolServer
@@ -97,6 +98,6 @@ async def never(args: dict[str, Any]) -> CallToolResult:
 async def first(client: httpx.AsyncClient, name: str) -> dict[str, Any]:
     """Wait for the first entry of a list."""
     async with asyncio.timeout(SECONDS):
-        while not (found := (await client.get(f"/v1/{name}")).json()[name]):
+        while not (found := (await get(client, f"/v1/{name}"))[name]):
             await asyncio.sleep(0.1)
     return dict(found[0])

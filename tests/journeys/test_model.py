@@ -13,6 +13,7 @@ import httpx
 import pytest_asyncio
 
 from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said, vendor
+from tests.infrastructure.wish import get
 from tests.journeys.installation import Installation, installation
 from tests.journeys.terminal import Terminal
 from tests.services.gateway.sse import Sse, opened, read
@@ -79,7 +80,7 @@ async def test_answer_streams_and_is_complete_once_after_kill(own: Installation,
     async with own.api() as client:
         async with opened(client, session, sse.last) as chunks:
             await read(chunks, sse, until="turn.ended")
-        paid = (await client.get("/v1/budgets", params={"session": session})).json()["session"]["tokens"]
+        paid = (await get(client, "/v1/budgets", session=session))["session"]["tokens"]
     assert (paid["spent"], paid["reserved"] > 16_000) == (240, True), "what was cut off may have been paid for"
     answers = [event["data"] for _, kind, event in sse.events if kind == "message.completed"]
     assert [answer["text"] for answer in answers] == ["There is one file."]

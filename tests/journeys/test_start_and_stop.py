@@ -17,6 +17,7 @@ import pytest_asyncio
 
 from deploy.local.ports import free_port
 from libs.runtime.embedded import datadir
+from tests.infrastructure.wish import get
 from tests.journeys.installation import Installation, Process, installation, readiness
 from tests.journeys.terminal import Terminal
 
@@ -41,7 +42,7 @@ async def test_restart_after_ctrl_c_keeps_all_data(own: Installation) -> None:
     await own.start()
     assert own.directory.key() == key
     async with own.api() as api:
-        assert (await api.get(f"/v1/sessions/{session}")).json()["title"] == "kept"
+        assert (await get(api, f"/v1/sessions/{session}"))["title"] == "kept"
         await readiness(api)
     assert await own.end(signal.SIGTERM) == 0
 
@@ -211,6 +212,6 @@ async def approve_all(api: httpx.AsyncClient, session: str, turn: str) -> None:
         async for line in stream.aiter_lines():
             if line != "event: approval.requested":
                 continue
-            for question in (await api.get("/v1/approvals", params={"session": session})).json()["approvals"]:
+            for question in (await get(api, "/v1/approvals", session=session))["approvals"]:
                 answer = {"verdict": "approve", "digest": question["digest"]}
                 await api.post(f"/v1/approvals/{question['approval_id']}", json=answer)

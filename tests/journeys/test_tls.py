@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from deploy.local.ports import free_port
+from tests.infrastructure.wish import get
 from tests.journeys.installation import Installation, installation
 from tests.support.certificate import certificate
 
@@ -55,7 +56,7 @@ async def test_printed_link_signs_in_over_tls(secure: Secure) -> None:
         signed_in = await browser.post("/v1/signin", json={}, headers={"Authorization": f"Bearer {link[1]}"})
         assert signed_in.status_code == 200
         assert "; Secure" in signed_in.headers["set-cookie"]
-        assert (await browser.get("/v1/me")).json()["signed_in_with"] == "web"
+        assert (await get(browser, "/v1/me"))["signed_in_with"] == "web"
 
 
 @pytest.mark.requirement("S3-54")
