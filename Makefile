@@ -36,7 +36,7 @@ demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and p
 demo-random: .venv/ready-to-run ## Run the demo on a random folder; SEED=n repeats one
 	@$(BIN)/python -m services.cli.demo --random $(if $(SEED),--seed $(SEED))
 
-test: setup ## Run the fast tier (4 to 6 minutes on two cores; builds no server); ARGS="-k outbox" selects some
+test: setup ## Run the fast tier (4 to 6 minutes on two cores; builds no server); ARGS="-k relay" selects some
 	@$(PYTEST) -m "not slow" $(ARGS)
 
 test-all: setup ## Run the slow tier, all tests that `make test` leaves out (about 20 minutes; the first run builds servers)

@@ -70,6 +70,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.option.markexpr == FAST_TIER:
+        terminalreporter.write_line("fast tier only: `make test-all` runs the slow tests")
+
+
 class CpuLimit:
     """Fails a passed test that used more CPU than a limit. Fixtures that tests share are not counted."""
 
