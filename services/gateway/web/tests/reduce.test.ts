@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { ofStep, ofTask } from "@/session/says";
 import type { EventData } from "@/api/generated/events";
-import { drafted, EMPTY, openTurn, reduce, remaining, stageMoves, type SessionView } from "@/session/reduce";
+import { drafted, EMPTY, openTurn, reduce, remaining, stageMoves, waited, type SessionView } from "@/session/reduce";
 
 const TURN = "t1";
 let seq = 0;
@@ -116,4 +117,46 @@ test("partial text goes with its own turn", () => {
   const end = { state: "completed", reason: null, detail: "" } as const;
   expect(remaining(text, event("turn.ended", end, "t2"))).toBe(text);
   expect(remaining(text, event("turn.ended", end))).toBeNull();
+});
+
+describe("what a turn says of itself", () => {
+  const staged = { ...step(1), mutates: true };
+  const proposed = (state: EventData["step.changed"]["state"]) =>
+    event("step.changed", { plan_id: "p", step_id: "s1", ordinal: 1, tool: "t", description: "Sort", state, snapshot: "v0" });
+  const asked = () => event("approval.requested", { approval_id: "a", kind: "commit", digest: "d", title: "Make 1 change?", expires_in: 60 });
+  const closed = (outcome: string) => event("approval.closed", { approval_id: "a", outcome });
+  const begun = () => [accepted("sort"), event("turn.started", { message_id: "m", text: "sort" }), event("plan.proposed", { plan: { plan_id: "p", steps: [staged] } }), proposed("running"), proposed("succeeded"), asked()];
+  const only = (view: SessionView) => {
+    const [turn] = view.turns;
+    if (!turn) throw new Error("there is no turn");
+    return turn;
+  };
+
+  test("is staged until it is committed", () => {
+    const waiting = replay(...begun());
+    const done = [closed("approved"), event("workspace.changed", { change: "committed", epoch: 1 }), event("turn.ended", { state: "completed" })];
+    const [before, after] = [only(waiting), only(done.reduce(reduce, waiting))];
+    const state = (turn: typeof before, committed: boolean) => turn.rounds[0]?.steps.map((each) => ofStep(each, committed).text);
+    expect([state(before, false), state(after, true)]).toEqual([["Staged"], ["Done"]]);
+    expect([ofTask(after, false).text, ofTask(after, true).text]).toEqual(["Done", "Undone"]);
+  });
+
+  test("is declined if a person refused, and keeps its working time", () => {
+    const waiting = replay(...begun());
+    const before = only(waiting);
+    const turn = only([closed("denied"), proposed("rolled_back"), event("workspace.changed", { change: "dropped", epoch: 1 }), event("turn.ended", { state: "completed", reason: "DENIED" })].reduce(reduce, waiting));
+    expect(ofTask(turn, false).text).toBe("Declined");
+    expect(turn.rounds[0]?.steps[0]?.endedAt).not.toBeNull();
+    const took = (each: typeof turn) => Date.parse(each.rounds[0]?.steps[0]?.endedAt ?? "") - Date.parse(each.rounds[0]?.steps[0]?.startedAt ?? "");
+    expect(took(turn)).toBe(took(before));
+    expect(waited(turn)).toBe(1000);
+  });
+
+  test("that only answers is not called done", () => {
+    expect(ofTask(only(replay(accepted("how many?"), event("message.completed", { message_id: "m", text: "3" }), event("turn.ended", { state: "completed" }))), false).text).toBe("Answered");
+  });
+
+  test("an undo is no message of a person", () => {
+    expect(only(replay(event("turn.started", { message_id: null, text: "rollback" }))).undo).toBe(true);
+  });
 });

@@ -91,9 +91,10 @@ function tellRefusal({ outcome }: Schemas["Commanded"]): void {
 }
 
 /** Answer an approval. Another person or tab may have been faster; then its answer counts, and is shown. */
-export function useAnswer(approval: string, digest: string) {
+export function useAnswer(approval: string, digest: string, onMutate?: () => void) {
   const client = useQueryClient();
   return useMutation({
+    ...(onMutate && { onMutate }),
     mutationFn: (answer: Answer) =>
       data(
         api.POST("/v1/approvals/{approval_id}", {

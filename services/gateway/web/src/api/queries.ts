@@ -108,6 +108,47 @@ export const diffQuery = (session: string) =>
     queryFn: () => data(api.GET("/v1/sessions/{session_id}/diff", { params: { path: { session_id: session } } })),
   });
 
+const DIFF_PAGE = 200;
+
+/** The staged changes of one kind in one folder, a page at a time. */
+export const diffPagesQuery = (session: string, version: number, change: string, folder: string) =>
+  infiniteQueryOptions({
+    queryKey: ["diff", session, version, change, folder],
+    queryFn: ({ pageParam }) =>
+      data(
+        api.GET("/v1/sessions/{session_id}/diff", {
+          params: { path: { session_id: session }, query: { after: pageParam, limit: DIFF_PAGE, change: change as "deleted", folder } },
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: (page) => page.next ?? undefined,
+    staleTime: Infinity,
+  });
+
+/** A prepared answer. `makes` and `leavesOut` are counted by the server, null until it has. */
+export interface KeptDraft {
+  exclude: readonly string[];
+  reason: string;
+  makes: number | null;
+  leavesOut: number | null;
+  problem: string;
+}
+
+export function asKept(draft: Schemas["Draft"] | null): KeptDraft {
+  return { exclude: draft?.exclude ?? [], reason: draft?.reason ?? "", makes: draft?.makes ?? null, leavesOut: draft?.leaves_out ?? null, problem: draft?.problem ?? "" };
+}
+
+/** The prepared answer to an open question, read again so that another device's changes show. */
+export const draftQuery = (approval: string) =>
+  queryOptions({
+    queryKey: ["draft", approval],
+    queryFn: async (): Promise<KeptDraft> => {
+      const { draft } = await data(api.GET("/v1/approvals/{approval_id}", { params: { path: { approval_id: approval } } }));
+      return asKept(draft ?? null);
+    },
+    refetchInterval: POLL,
+  });
+
 export const snapshotsQuery = (session: string) =>
   queryOptions({
     queryKey: ["snapshots", session],

@@ -8,7 +8,7 @@ import { Json } from "@/components/json";
 import { Ago } from "@/components/time";
 import { Badge, Button, Card, TextArea, TextField } from "@/components/ui";
 import { count } from "@/lib/format";
-import { useAnswerDraft, within, without } from "@/session/answer-drafts";
+import { useAnswerDraft, without } from "@/session/answer-drafts";
 import { ofOutcome } from "@/session/says";
 
 export interface Ask {
@@ -27,7 +27,7 @@ export interface Ask {
 /** What is at stake, from what the question says about itself. */
 function risk(ask: Ask): { text: string; tone: "danger" | "warn" | "info" } {
   if (ask.kind === "effect") return { text: "Outcome unknown", tone: "warn" };
-  if (ask.kind === "commit" && ask.data.diff?.deleted) return { text: "Deletes files", tone: "danger" };
+  if (ask.kind === "commit" && (ask.data.diff?.deleted || ask.data.diff?.overwritten)) return { text: "Deletes files", tone: "danger" };
   if (/cannot|not be undone/i.test(ask.data.undo ?? "")) return { text: "Cannot be undone", tone: "danger" };
   return ask.kind === "commit" ? { text: "Changes files", tone: "info" } : { text: "Needs approval", tone: "warn" };
 }
@@ -124,12 +124,12 @@ function wordsOf(part: Record<string, unknown>): string {
 
 function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
   const replan = useReplan();
-  const answer = useAnswer(ask.approvalId, ask.digest);
   const draft = useAnswerDraft(ask.data);
+  const answer = useAnswer(ask.approvalId, ask.digest, draft.close);
   const [refusing, setRefusing] = useState(false);
   const [editing, setEditing] = useState(false);
   const { diff, args } = ask.data;
-  const excluded = diff && ask.kind === "commit" ? within(draft.excluded, diff) : draft.excluded;
+  const { excluded } = draft;
   const exclusion: Exclusion = { excluded, toggle: draft.toggle };
   const approve = () => {
     answer.mutate(excluded.size > 0 ? { verdict: "override", exclude: [...excluded] } : { verdict: "approve" });
@@ -163,7 +163,7 @@ function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
       {diff && ask.kind === "step" && diff.count > 0 && (
         <details>
           <summary className="w-fit rounded text-sm font-medium text-accent-ink">Proposed by earlier steps: {count(diff.count, "change")}</summary>
-          <DiffList diff={diff} all />
+          <DiffList diff={diff} />
         </details>
       )}
       {hasArgs && (
@@ -174,13 +174,14 @@ function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
       )}
       <div className="sticky bottom-0 -mx-4 flex flex-wrap items-center gap-2 rounded-b-xl bg-surface px-4 py-2">
         <Button look="primary" busy={answer.isPending} onClick={approve}>
-          <Check aria-hidden className="size-4" /> {excluded.size > 0 ? `Approve without ${count(excluded.size, "item")}` : "Approve"}
+          <Check aria-hidden className="size-4" /> {excluded.size > 0 ? `Approve without ${count(draft.leavesOut ?? excluded.size, ask.kind === "commit" ? "change" : "item")}` : "Approve"}
         </Button>
         <Button look="danger" disabled={answer.isPending} onClick={() => { setRefusing(true); }}>
           <X aria-hidden className="size-4" /> Refuse
         </Button>
         {hasArgs && !tooLong && <Button disabled={answer.isPending} onClick={() => { setEditing(true); }}>Edit arguments</Button>}
       </div>
+      {draft.problem && <p role="alert" className="text-sm text-danger">{draft.problem}</p>}
       {tooLong && <p className="text-sm text-muted">An argument is too long to edit here.</p>}
     </>
   );

@@ -198,12 +198,19 @@ interface StepRowProps {
   approval: ApprovalView | null;
 }
 
+/** The result of a step in words: a proposal until it is committed, and nothing if it was discarded. */
+function resultOf({ latest }: StepView, said: Said): string {
+  if (said.text === "Staged") return latest?.proposed ?? "";
+  return said.text === "Discarded" ? "" : (latest?.summary ?? "");
+}
+
 /** States that an icon alone does not tell. */
 const LABELLED = new Set(["Staged", "Discarded", "Skipped", "Outcome unknown"]);
 
 function StepRow({ session, step, span, open, opened, said, approval }: StepRowProps) {
   const [shown, setShown] = useState(opened);
   const { planned, latest } = step;
+  const told = resultOf(step, said);
   return (
     <div className={cx("rounded-lg", shown && "bg-sunken")}>
       <button type="button" aria-expanded={shown} onClick={() => { setShown(!shown); }} className="flex w-full items-center gap-2 rounded-lg px-2 py-2 text-left -outline-offset-2 hover:bg-hover">
@@ -212,7 +219,7 @@ function StepRow({ session, step, span, open, opened, said, approval }: StepRowP
         <span className="min-w-0 flex-1">
           <span className="sr-only">Step {step.ordinal}, {said.text}: </span>
           <span className="block truncate">{planned?.description ?? latest?.description}</span>
-          {latest?.summary && !shown && <span className="block truncate text-sm text-muted">{latest.summary}</span>}
+          {told && !shown && <span className="block truncate text-sm text-muted">{told}</span>}
         </span>
         {LABELLED.has(said.text) && <Badge tone={said.tone}>{said.text}</Badge>}
         {step.attempts > 1 && <Badge tone="warn">attempt {step.attempts}</Badge>}
@@ -253,7 +260,7 @@ function StepDetails({ session, step, open, said, approval }: { session: string;
   const rule = latest?.rule ? latest.rule : approval?.asked.rule;
   return (
     <div className="flex flex-col gap-2 px-3 pt-1 pb-3 pl-9 text-sm">
-      {latest?.summary && <p>{latest.summary}</p>}
+      {resultOf(step, said) && <p>{resultOf(step, said)}</p>}
       {latest?.error && <p className="rounded-md bg-danger-tint px-2 py-1 text-danger">{latest.error}</p>}
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-0.5 [&_dd]:min-w-0 [&_dd]:break-words [&_dt]:text-muted">
         <dt>State</dt>

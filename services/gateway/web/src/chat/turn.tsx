@@ -149,7 +149,7 @@ function ChangeCard({ session, change, undone }: { session: string; change: Turn
       {change.diff && (
         <details className="pt-1">
           <summary className="w-fit rounded py-1 text-sm font-medium text-accent-ink">Show {count(change.diff.count, "change")}</summary>
-          <DiffList diff={change.diff} all />
+          <DiffList diff={change.diff} />
         </details>
       )}
     </Card>

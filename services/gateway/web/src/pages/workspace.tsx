@@ -19,7 +19,7 @@ import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
 import { bytes, count } from "@/lib/format";
 import { toggled } from "@/lib/toggled";
-import { useAnswerDraft, within } from "@/session/answer-drafts";
+import { useAnswerDraft } from "@/session/answer-drafts";
 import { stageMoves } from "@/session/reduce";
 import { useLive } from "@/session/use-live";
 import { rowsOf, treeOf, type Row, type TreeNode } from "@/workspace/tree";
@@ -113,8 +113,7 @@ function Changes({ session }: { session: string }) {
   const diff = useQuery({ ...diffQuery(session), refetchInterval: 5000 });
   const asked = useQuery(sessionApprovalsQuery(session)).data?.approvals.find(({ kind }) => kind === "commit");
   const draft = useAnswerDraft(asked?.data);
-  const excluded = diff.data ? within(draft.excluded, diff.data) : draft.excluded;
-  const exclusion = asked && { excluded, toggle: draft.toggle };
+  const exclusion = asked && { excluded: draft.excluded, toggle: draft.toggle };
   return (
     <Loaded query={diff} empty={(found) => found.count === 0 && <Empty icon={FolderTree} title="No changes are proposed">What a task would change appears here before it happens.</Empty>}>
       {(found) => (
@@ -122,9 +121,10 @@ function Changes({ session }: { session: string }) {
           <div className="flex flex-wrap items-center gap-2">
             <DiffSummary diff={found} />
             <span className="flex-1" />
-            {asked ? <Commit session={session} digest={asked.digest} excluded={excluded} /> : <span className="text-sm text-muted">The task is still at work; it asks when it is ready.</span>}
+            {asked ? <Commit session={session} digest={asked.digest} excluded={draft.excluded} leavesOut={draft.leavesOut} /> : <span className="text-sm text-muted">The task is still at work; it asks when it is ready.</span>}
           </div>
-          <VirtualList items={found.entries ?? []} keyOf={({ path }) => path} height={33} label="Proposed changes" className="min-h-0 overflow-y-auto rounded-xl border border-line bg-surface px-3 py-1">
+          {draft.problem && <p role="alert" className="text-sm text-danger">{draft.problem}</p>}
+          <VirtualList items={found.entries ?? []} keyOf={({ change, path }) => `${change} ${path}`} height={33} label="Proposed changes" className="min-h-0 overflow-y-auto rounded-xl border border-line bg-surface px-3 py-1">
             {(entry, at) => <Entry session={session} entry={entry} first={at === 0} version={found.version} exclusion={exclusion} />}
           </VirtualList>
         </div>
@@ -166,11 +166,11 @@ function Entry({ session, entry, first, version, exclusion }: EntryProps) {
   );
 }
 
-function Commit({ session, digest, excluded }: { session: string; digest: string; excluded: ReadonlySet<string> }) {
+function Commit({ session, digest, excluded, leavesOut }: { session: string; digest: string; excluded: ReadonlySet<string>; leavesOut: number | null }) {
   const commit = useCommit(session, digest);
   return (
     <Button look="primary" busy={commit.isPending} onClick={() => { commit.mutate([...excluded]); }}>
-      {excluded.size > 0 ? `Commit without ${count(excluded.size, "item")}` : "Commit"}
+      {excluded.size > 0 ? `Approve without ${count(leavesOut ?? excluded.size, "change")}` : "Approve"}
     </Button>
   );
 }
