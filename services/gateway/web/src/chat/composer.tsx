@@ -83,7 +83,7 @@ export function Composer({ placeholder, busy, onSend, onStop, stopping = false, 
       <AttachmentList attachments={attachments} />
       <div className="flex flex-wrap items-center gap-2 px-2.5 pb-2.5">
         <AttachButton attachments={attachments} />
-        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">{children}</div>
+        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 max-sm:order-first max-sm:basis-full">{children}</div>
         <span className="hidden items-center gap-1 text-xs text-muted lg:flex"><Kbd>Enter</Kbd> sends</span>
         {onStop && (
           <Button look="danger" size="small" busy={stopping} onClick={onStop}>
