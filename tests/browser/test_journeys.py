@@ -110,7 +110,7 @@ async def test_draft_of_an_answer_survives_a_reload_and_shows_elsewhere(person: 
     assert contents(folder).keys() == {"a.zip", "b.zip", "Audio/song.mp3"}
 
 
-async def test_deletions_of_a_large_change_are_seen_before_it_is_approved(person: Visitor, live: Live) -> None:
+async def test_deletions_of_a_large_change_are_seen_before_approval(person: Visitor, live: Live) -> None:
     files = {f"n{number:03}.pdf": f"{number}" for number in range(300)}
     page = await person.open("/chat")
     await ask(page, WISH, live.folder("hidden", {**files, "z1.txt": "same", "z2.txt": "same"}))
