@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.charmap import charmap
 
 from deploy.local.cache import Unprovided, for_workspaces
 from deploy.local.kafka import Kafka
@@ -112,6 +113,12 @@ async def nothing_left_running() -> AsyncIterator[None]:
     """End shared processes with the run."""
     yield
     await close_shared()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def characters() -> None:
+    """Let no test pay for the table of characters that Hypothesis makes at its first text."""
+    charmap()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -95,8 +95,9 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     @app.exception_handler(WebSocketRequestValidationError)
     async def invalid(_: Request, error: RequestValidationError | WebSocketRequestValidationError) -> Response:
-        places = [{"pointer": _pointer(e["loc"]), "detail": e["msg"]} for e in error.errors()[:20]]
-        return document(422, "INVALID_REQUEST", _first(error.errors()), errors=places)
+        found = error.errors()
+        places = [{"pointer": _pointer(e["loc"]), "detail": e["msg"]} for e in found[:20]]
+        return document(422, "INVALID_REQUEST", _first(found), errors=places)
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:

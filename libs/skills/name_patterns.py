@@ -7,9 +7,9 @@ leading zeros. Both are plain texts, so that people, planners and the executor r
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import pairwise
 from typing import Self
 from unicodedata import normalize
 
@@ -37,23 +37,26 @@ MONTHS = {
     )
     for name in names.split()
 }
-KINDS = {
-    "text": r"\S(?:.*?\S)?",
-    "word": r"[^\W_]+(?:['’-][^\W_]+)*",
-    "number": r"\d+",
-    "day": r"(?:0?[1-9]|[12]\d|3[01])",
-    "month": rf"(?:0?[1-9]|1[0-2]|(?i:{'|'.join(sorted(MONTHS, key=len, reverse=True))}))",
-    "year": r"(?:19|20)?\d\d",
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*+")
+NUMBER = re.compile(r"\d+")
+ALTERNATIVES = {
+    "day": tuple(map(re.compile, (r"0?[1-9]", r"[12]\d", r"3[01]"))),
+    "month": tuple(
+        map(re.compile, (r"0?[1-9]", r"1[0-2]", rf"(?i:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"))
+    ),
+    "year": tuple(map(re.compile, (r"(?:19|20)\d\d", r"\d\d"))),
 }
 DIGITS = frozenset(("number", "day", "month", "year"))
-TEXTS_MOST = 3
-"""Maximum number of `{text}` fields in one pattern: more would allow too many ways to split a name."""
+TEXTS_MOST, FIELDS_MOST = 3, 8
+"""Maximum numbers of `{text}` fields and of all fields in one pattern: more would split a name in too many ways."""
 CENTURY = 70
 """Years of two digits from here on belong to the last century."""
 
 
 class BadNamePattern(Rejected):
-    """A pattern may have up to three `{text}` fields, no field twice, and a new pattern only fields of the old one."""
+    """A pattern may have up to three `{text}` and eight fields in all, no field twice, a text between two words, and a
+    new pattern only fields of the old one.
+    """
 
     code = "BAD_SHAPE"
 
@@ -93,10 +96,18 @@ class NamePattern:
             pieces += [text[end : found.start()], Field(found["name"], found["kind"], int(found["digits"] or 0))]
             end = found.end()
         shape = cls(tuple(piece for piece in (*pieces, text[end:]) if piece))
-        names = [field.name for field in shape.fields]
-        if len({*names}) < len(names) or sum(field.kind == "text" for field in shape.fields) > TEXTS_MOST:
+        names, texts = [field.name for field in shape.fields], sum(field.kind == "text" for field in shape.fields)
+        if len({*names}) < len(names) or texts > TEXTS_MOST:
             raise BadNamePattern
         return shape
+
+    def check_split(self) -> None:
+        """Raise BadNamePattern if names could be split in too many ways: nothing tells where one of two neighbouring
+        words or texts ends.
+        """
+        open_ended = [isinstance(piece, Field) and piece.kind in ("text", "word") for piece in self.pieces]
+        if len(self.fields) > FIELDS_MOST or any(map(all, pairwise(open_ended))):
+            raise BadNamePattern
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -104,8 +115,8 @@ class NamePattern:
 
     def taken(self, name: str) -> Mapping[str, str] | None:
         """Return the parts of a name by field; None if it has another pattern."""
-        found = _form(self).fullmatch(normalize("NFC", name))
-        return found.groupdict() if found else None
+        self.check_split()
+        return _Split(self, normalize("NFC", name)).parts()
 
     def put(self, parts: Mapping[str, str]) -> str:
         """Return the name with these parts."""
@@ -121,30 +132,68 @@ def reshaped(name: str, shape: str, becomes: str) -> str | None:
     return new.put(parts) if parts is not None else None
 
 
-def formed(field: Field, *, after: bool = False, before: bool = False) -> str:
-    """Return the field's regular expression as a named group. A number is matched whole, unless another one directly
-    precedes it (`before`) or follows it (`after`).
+class _Split:
+    """One name against one pattern, by hand: each pair of a piece and a place in the name is tried once, so that no
+    pattern and no name costs more than their lengths multiplied. A regular expression would try each split.
     """
-    form = f"(?P<{field.name}>{KINDS[field.kind]})"
-    if field.kind not in DIGITS:
-        return form
-    return f"{'' if before else NO_DIGIT_BEFORE}{form}{'' if after else NO_DIGIT_AFTER}"
+
+    def __init__(self, shape: NamePattern, name: str) -> None:
+        self._pieces, self._name = shape.pieces, name
+        self._failed: set[tuple[int, int]] = set()
+        self._found: dict[str, str] = {}
+
+    def parts(self) -> Mapping[str, str] | None:
+        return self._found if self._matches(0, 0) else None
+
+    def _matches(self, at: int, start: int) -> bool:
+        if at == len(self._pieces):
+            return start == len(self._name)
+        if (at, start) in self._failed:
+            return False
+        piece = self._pieces[at]
+        for end in self._ends(at, start):
+            if self._matches(at + 1, end):
+                if isinstance(piece, Field):
+                    self._found[piece.name] = self._name[start:end]
+                return True
+        self._failed.add((at, start))
+        return False
+
+    def _ends(self, at: int, start: int) -> Iterator[int]:
+        """Yield where a piece that begins at `start` may end, the preferred place first."""
+        piece, name = self._pieces[at], self._name
+        if isinstance(piece, str):
+            return iter((start + len(piece),) if name.startswith(piece, start) else ())
+        match piece.kind:
+            case "text":
+                return self._texts(start)
+            case "word":
+                found = WORD.match(name, start)
+                ends = range(found.end(), start, -1) if found else ()
+                return (end for end in ends if name[end - 1] not in JOINERS)
+            case "number":
+                found = NUMBER.match(name, start)
+                ends = range(found.end(), start, -1) if found else ()
+            case kind:
+                ends = [found.end() for form in ALTERNATIVES[kind] if (found := form.match(name, start))]
+        return (end for end in ends if self._is_whole(at, start, end))
+
+    def _texts(self, start: int) -> Iterator[int]:
+        """Yield the ends of a text: it neither begins nor ends with a space, and the shortest is preferred."""
+        if start == len(self._name) or self._name[start].isspace():
+            return
+        for end in range(start + 1, len(self._name) + 1):
+            if not self._name[end - 1].isspace():
+                yield end
+
+    def _is_whole(self, at: int, start: int, end: int) -> bool:
+        """Return whether no digit directly precedes or follows a number, except one of a neighbouring field."""
+        before = start > 0 and self._name[start - 1].isdecimal() and not self._is_number(at - 1)
+        return not before and (self._is_number(at + 1) or not self._name[end : end + 1].isdecimal())
+
+    def _is_number(self, at: int) -> bool:
+        piece = self._pieces[at] if 0 <= at < len(self._pieces) else ""
+        return isinstance(piece, Field) and piece.kind in DIGITS
 
 
-NO_DIGIT_BEFORE, NO_DIGIT_AFTER = r"(?<!\d)", r"(?!\d)"
-
-
-@lru_cache(maxsize=512)
-def _form(shape: NamePattern) -> re.Pattern[str]:
-    forms = [
-        formed(piece, before=_is_number(shape, at - 1), after=_is_number(shape, at + 1))
-        if isinstance(piece, Field)
-        else re.escape(piece)
-        for at, piece in enumerate(shape.pieces)
-    ]
-    return re.compile("".join(forms))
-
-
-def _is_number(shape: NamePattern, at: int) -> bool:
-    piece = shape.pieces[at] if 0 <= at < len(shape.pieces) else ""
-    return isinstance(piece, Field) and piece.kind in DIGITS
+JOINERS = "'’-"

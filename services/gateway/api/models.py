@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    StringConstraints,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 from libs.events.inbound import ATTACHMENTS_MOST
 from libs.events.values import Asset, Hitl
+from services.gateway.domain.bodies import failing_fast
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 VISIBLE = r"[^\s\x85\uFEFF]"
@@ -22,6 +32,10 @@ Exclusions = Annotated[tuple[Annotated[str, StringConstraints(max_length=4096)],
 
 class RequestModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return cast("CoreSchema", failing_fast(handler(source)))
 
 
 class ResponseModel(BaseModel):

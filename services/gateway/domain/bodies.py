@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Any
 
@@ -9,6 +10,42 @@ import orjson
 
 DEEPEST = 32
 """Levels of nesting, as for args of tools; recursive code after this check is safe."""
+
+
+VALUES_MOST = 25_000
+"""Values in a body. Each takes some microseconds to parse and validate, during which nothing else is served."""
+SEPARATORS = b",:[{"
+STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+
+def failing_fast(schema: Any) -> Any:
+    """Return a core schema whose sequences stop at their first wrong item: an error for each would take seconds."""
+    match schema:
+        case {"type": "list" | "tuple" | "set" | "frozenset"}:
+            return {name: failing_fast(part) for name, part in schema.items()} | {"fail_fast": True}
+        case dict():
+            return {name: failing_fast(part) for name, part in schema.items()}
+        case list() | tuple():
+            return type(schema)(map(failing_fast, schema))
+        case _:
+            return schema
+
+
+def is_crowded(raw: bytes | bytearray) -> bool:
+    """Return whether a JSON text holds more than VALUES_MOST values. Linear, and it parses nothing."""
+    if sum(map(raw.count, (bytes([mark]) for mark in SEPARATORS))) <= VALUES_MOST:
+        return False
+    found = end = 0
+    for string in STRING.finditer(raw):
+        found += 1 + _marks(raw, end, string.start())
+        end = string.end()
+        if found > VALUES_MOST:
+            return True
+    return found + _marks(raw, end, len(raw)) > VALUES_MOST
+
+
+def _marks(raw: bytes | bytearray, start: int, end: int) -> int:
+    return sum(raw.count(mark, start, end) for mark in SEPARATORS) if end > start else 0
 
 
 def flaw(body: Any) -> str | None:

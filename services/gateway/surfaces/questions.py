@@ -28,13 +28,13 @@ IMPERATIVES = {
 }
 """The kinds of change as what would be done, the riskiest first."""
 APPROVE = re.compile(r"(?:approved?|yes|y|ok|okay|confirm(?:ed)?|go ahead|do it)[.! ]*", re.IGNORECASE)
-DENY = re.compile(
-    r"(?:den(?:y|ied)|no|n|reject(?:ed)?|don't|do not)[.! ]*(?:[:,]\s*(?P<reason>.{1,2000}))?", re.I | re.S
-)
+DENY = re.compile(r"(?:den(?:y|ied)|no|n|reject(?:ed)?|don't|do not)[.! ]*+(?:[:,](?P<reason>.{1,2000}))?", re.I | re.S)
 EXCEPT = re.compile(
-    r"(?:approved?|yes|ok|okay)[ ,]+(?:all,?\s+)?(?:except|without|excluding|but not)\s*:?\s+(?P<parts>.+)", re.I | re.S
+    r"(?:approved?|yes|ok|okay)[ ,]++(?:all,? )?(?:except|without|excluding|but not) ?:?\s(?P<parts>.+)", re.I | re.S
 )
-LISTED = re.compile(r"\s*(?:,|;|\n|\s+and\s+)\s*")
+LISTED = re.compile(r"[,;\n]|(?<= )and(?= )")
+WORDS_MOST = 4_000
+"""Characters of an answer in words; a longer text decides nothing."""
 QUOTES = "\"'`“”"
 REFERENCE = re.compile(r"\[suma:(?P<name>[A-Za-z0-9._-]{1,90})\]\s*$")
 
@@ -66,17 +66,20 @@ def reference(text: str) -> str | None:
 
 def answer_to(question: Numbered, given: str) -> Answer | None:
     """Return the answer to an approval, from words or a JSON object; None if it is not clear."""
-    said = given.strip()
-    if said.startswith("{"):
+    if given.lstrip()[:1] == "{":
         try:
-            found = orjson.loads(said)
+            found = orjson.loads(given)
         except orjson.JSONDecodeError:
             return None
         return answer_from(question, found) if isinstance(found, dict) else None
+    if len(given) > WORDS_MOST:
+        return None
+    # One blank between words: the patterns then cost no more than the text is long.
+    said = "\n".join(line for each in given.splitlines() if (line := " ".join(each.split())))
     if APPROVE.fullmatch(said):
         return _answer(question, verdict="approve")
     if (no := DENY.fullmatch(said)) is not None:
-        return _answer(question, verdict="deny", reason=no["reason"] or "")
+        return _answer(question, verdict="deny", reason=(no["reason"] or "").strip())
     if (but := EXCEPT.fullmatch(said)) is not None:
         left_out = _parts(question.data.get("items", ()), but["parts"])
         return _answer(question, verdict="override", exclude=left_out) if left_out else None

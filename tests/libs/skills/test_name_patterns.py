@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from libs.skills.name_patterns import BadNamePattern, NamePattern, reshaped
@@ -65,3 +67,29 @@ def test_a_shape_gives_only_what_it_has_taken(shape: str, becomes: str) -> None:
 def test_name_matches_in_any_unicode_normal_form() -> None:
     parts = NamePattern.read("Maß {text}").taken("Maß Jo\u0308rg")
     assert parts == {"text": "Jörg"}
+
+
+@pytest.mark.requirement("A22")
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "{word} {word1} {word2} {word3} {word4} {word5} {word6}!",
+        "{text}a{text1}a{text2}!",
+        "{number}{number1}{number2}{number3}{number4}{number5}{number6}{number7}!",
+        "{word}{number}{year}{month}{day}!",
+    ],
+)
+@pytest.mark.parametrize("piece", ["a", "1", "a ", "a-", "1a"])
+def test_hostile_name_costs_its_length_and_no_splits(shape: str, piece: str) -> None:
+    began = time.process_time()
+    assert NamePattern.read(shape).taken(piece * (250 // len(piece))) is None
+    assert time.process_time() - began < 1.0
+
+
+NINE = " ".join(f"{{number{number}}}" for number in range(9))
+
+
+@pytest.mark.parametrize("shape", ["{word}{word1}", "{text}{word} x", "{text}{text1}", NINE])
+def test_pattern_that_can_split_a_name_in_many_ways_is_refused(shape: str) -> None:
+    with pytest.raises(BadNamePattern):
+        reshaped("any name", shape, "x")

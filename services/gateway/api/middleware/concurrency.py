@@ -17,8 +17,9 @@ from libs.identity.keys import BadSignature
 from libs.runtime.problem_details import answer, document
 from services.gateway.admission import Slot, TooMany
 from services.gateway.api.middleware.rate_limits import route_of, with_rates
-from services.gateway.api.middleware.request_guard import body_limit, sends_file, too_large
+from services.gateway.api.middleware.request_guard import body_limit, crowded, sends_file, too_large
 from services.gateway.credentials import Identified
+from services.gateway.domain.bodies import is_crowded
 from services.gateway.domain.urls import MCP, METADATA
 from services.gateway.surfaces.a2a.paths import JSONRPC, PUBLIC
 
@@ -98,6 +99,9 @@ class ConcurrencyMiddleware:
             self._limiter.enter(slot, writes=scope["method"] not in SAFE)
         except SumaError as full:
             return answer(full), b""
+        # Before anything parses it: a megabyte of `{}` would take a hundred in memory, and seconds to validate.
+        if is_crowded(body):
+            return crowded(), b""
         return self._app, bytes(body)
 
     def _releasing(self, slot: Slot, send: Send) -> Send:

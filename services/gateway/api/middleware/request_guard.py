@@ -14,6 +14,7 @@ from libs.runtime.problem_details import document
 from libs.telemetry import metrics
 from libs.telemetry.traces import span
 from services.gateway.api.oauth import challenge
+from services.gateway.domain.bodies import VALUES_MOST
 from services.gateway.domain.refusals import anonymous
 from services.gateway.domain.urls import base
 from services.gateway.refusals import RefusalLog
@@ -94,6 +95,11 @@ def sends_file(scope: Scope) -> bool:
 def body_limit(scope: Scope, settings: Settings) -> int:
     """Return the greatest number of bytes of a request's JSON body."""
     return settings.body_most_inline if scope["path"] in INLINE else settings.body_most
+
+
+def crowded() -> Response:
+    detail = f"The body is not accepted: it has more than {VALUES_MOST:,} values."
+    return document(422, "BODY_NOT_ACCEPTED", detail)
 
 
 def too_large(most: int) -> Response:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 from ag_ui.core import ResumeEntry, RunAgentInput, RunErrorEvent, UserMessage
 from ag_ui.encoder import EventEncoder
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,7 +18,7 @@ from libs.errors import NotFound, Rejected, SumaError
 from libs.identity import Principal
 from services.gateway.api.context import Gateway
 from services.gateway.api.stream import ServerSent
-from services.gateway.domain.bodies import digest
+from services.gateway.domain.bodies import digest, failing_fast
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
@@ -47,7 +49,7 @@ async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Res
     Raises:
         RequestValidationError, SumaError: the input is refused, before its turn begins.
     """
-    given = parsed(RunAgentInput, body)
+    given = parsed(RunInput, body)
     here.streams.check_capacity(who.tenant)
     turns = TurnClient(here, who, request)
     call = Call(turns, await _attempt(here, who, given))
@@ -61,6 +63,14 @@ async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Res
     # Files of the input are not kept while its turn runs.
     del body, given
     return ServerSent(_encoded(made, items), seconds=here.settings.send_seconds, session=begun.session_id)
+
+
+class RunInput(RunAgentInput):
+    """The input of a run, whose first wrong item refuses it."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return cast("CoreSchema", failing_fast(handler(source)))
 
 
 async def _attempt(here: Gateway, who: Principal, given: RunAgentInput) -> Attempt:

@@ -6,11 +6,13 @@ chooses its models itself.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, GetCoreSchemaHandler, Tag, model_validator
+from pydantic_core import CoreSchema
 
 from libs.errors import NotFound, Rejected
+from services.gateway.domain.bodies import failing_fast
 from services.gateway.surfaces.calls import Options
 
 MODEL = "suma"
@@ -41,6 +43,10 @@ class Wire(BaseModel):
     """A part of a request. Unknown members are ignored: clients send many."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return cast("CoreSchema", failing_fast(handler(source)))
 
 
 class ImageUrl(Wire):
