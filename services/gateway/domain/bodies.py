@@ -12,8 +12,10 @@ DEEPEST = 32
 """Levels of nesting, as for args of tools; recursive code after this check is safe."""
 
 
-VALUES_MOST = 25_000
-"""Values in a body. Each takes some microseconds to parse and validate, during which nothing else is served."""
+VALUES_MOST, SDK_VALUES_MOST = 25_000, 5_000
+"""Values in a body, and in one that a protocol's SDK parses. Each takes some microseconds to parse and validate, or some
+tens of them in an SDK; nothing else is served meanwhile.
+"""
 SEPARATORS = b",:[{"
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
@@ -31,17 +33,17 @@ def failing_fast(schema: Any) -> Any:
             return schema
 
 
-def is_crowded(raw: bytes | bytearray) -> bool:
-    """Return whether a JSON text holds more than VALUES_MOST values. Linear, and it parses nothing."""
-    if sum(map(raw.count, (bytes([mark]) for mark in SEPARATORS))) <= VALUES_MOST:
+def is_crowded(raw: bytes | bytearray, most: int = VALUES_MOST) -> bool:
+    """Return whether a JSON text holds more than `most` values. Linear, and it parses nothing."""
+    if sum(map(raw.count, (bytes([mark]) for mark in SEPARATORS))) <= most:
         return False
     found = end = 0
     for string in STRING.finditer(raw):
         found += 1 + _marks(raw, end, string.start())
         end = string.end()
-        if found > VALUES_MOST:
+        if found > most:
             return True
-    return found + _marks(raw, end, len(raw)) > VALUES_MOST
+    return found + _marks(raw, end, len(raw)) > most
 
 
 def _marks(raw: bytes | bytearray, start: int, end: int) -> int:

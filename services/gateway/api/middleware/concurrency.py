@@ -19,7 +19,7 @@ from services.gateway.admission import Slot, TooMany
 from services.gateway.api.middleware.rate_limits import route_of, with_rates
 from services.gateway.api.middleware.request_guard import body_limit, crowded, sends_file, too_large
 from services.gateway.credentials import Identified
-from services.gateway.domain.bodies import is_crowded
+from services.gateway.domain.bodies import SDK_VALUES_MOST, VALUES_MOST, is_crowded
 from services.gateway.domain.urls import MCP, METADATA
 from services.gateway.surfaces.a2a.paths import JSONRPC, PUBLIC
 
@@ -100,8 +100,9 @@ class ConcurrencyMiddleware:
         except SumaError as full:
             return answer(full), b""
         # Before anything parses it: a megabyte of `{}` would take a hundred in memory, and seconds to validate.
-        if is_crowded(body):
-            return crowded(), b""
+        values = SDK_VALUES_MOST if slot.keeps_body else VALUES_MOST
+        if is_crowded(body, values):
+            return crowded(values), b""
         return self._app, bytes(body)
 
     def _releasing(self, slot: Slot, send: Send) -> Send:

@@ -14,7 +14,6 @@ from libs.runtime.problem_details import document
 from libs.telemetry import metrics
 from libs.telemetry.traces import span
 from services.gateway.api.oauth import challenge
-from services.gateway.domain.bodies import VALUES_MOST
 from services.gateway.domain.refusals import anonymous
 from services.gateway.domain.urls import base
 from services.gateway.refusals import RefusalLog
@@ -97,8 +96,8 @@ def body_limit(scope: Scope, settings: Settings) -> int:
     return settings.body_most_inline if scope["path"] in INLINE else settings.body_most
 
 
-def crowded() -> Response:
-    detail = f"The body is not accepted: it has more than {VALUES_MOST:,} values."
+def crowded(most: int) -> Response:
+    detail = f"The body is not accepted: it has more than {most:,} values."
     return document(422, "BODY_NOT_ACCEPTED", detail)
 
 

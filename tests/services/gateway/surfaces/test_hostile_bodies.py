@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import httpx
@@ -72,7 +73,7 @@ async def test_expensive_body_is_refused_for_little_work(stack: Stack, route: st
     assert took < 1.0
     assert httpx.codes.is_client_error(refused.status_code) or "error" in refused.text
     if number > MANY:
-        assert f"more than {VALUES_MOST:,} values" in refused.text or "send less" in refused.text
+        assert re.search(r"more than (?:25|5),000 values|send less", refused.text)
 
 
 @pytest.mark.parametrize(
