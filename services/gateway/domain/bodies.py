@@ -13,8 +13,8 @@ DEEPEST = 32
 
 
 VALUES_MOST, SDK_VALUES_MOST = 25_000, 5_000
-"""Values in a body, and in one that a protocol's SDK parses. Each takes some microseconds to parse and validate, or some
-tens of them in an SDK; nothing else is served meanwhile.
+"""Values in a body, and in one that a protocol's SDK parses. Each takes some microseconds, or some tens of them in an SDK,
+during which nothing else is served.
 """
 SEPARATORS = b",:[{"
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
