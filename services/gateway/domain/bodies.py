@@ -13,7 +13,7 @@ DEEPEST = 32
 
 
 VALUES_MOST, SDK_VALUES_MOST = 25_000, 5_000
-"""Values in a body, and in one that a protocol's SDK parses. Each takes some microseconds, or some tens of them in an SDK,
+"""Values in a body, and in one that a protocol's SDK parses. Each takes some microseconds, in an SDK some tens of them,
 during which nothing else is served.
 """
 SEPARATORS = b",:[{"
