@@ -12,7 +12,7 @@ import os
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -30,6 +30,13 @@ RACY_NS = 10_000_000
 """
 Absence = Literal["hidden", "odd", "ignored"]
 MODE, SIZE = Signature._fields.index("mode"), Signature._fields.index("size")
+
+
+Check = Callable[[], None]
+
+
+def no_check() -> None:
+    """Never stop."""
 
 
 class Scan:
@@ -54,9 +61,11 @@ class Scan:
         self._append(ROOT, b"", top)
 
     @classmethod
-    def of(cls, root: Path) -> Scan:
-        """Read names and signatures; no content is read, no link followed, no other mount entered."""
-        scan = cls._of(root)
+    def of(cls, root: Path, check: Check = no_check) -> Scan:
+        """Read names and signatures; no content is read, no link followed, no other mount entered. `check` is called at
+        each folder and may raise, which stops the scan.
+        """
+        scan = cls._of(root, check=check)
         assert scan is not None
         return scan
 
@@ -66,12 +75,12 @@ class Scan:
         return cls._of(root, most)
 
     @classmethod
-    def _of(cls, root: Path, most: int | None = None) -> Scan | None:
+    def _of(cls, root: Path, most: int | None = None, check: Check = no_check) -> Scan | None:
         root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow a link that the caller did not check
         with SafeDir.open(root) as safe_dir:
             started = time.time_ns()
             scan = cls(root, Signature.of(os.fstat(safe_dir.fd)))
-            recent = scan._read(safe_dir, started - RACY_NS, most)
+            recent = scan._read(safe_dir, started - RACY_NS, most, check)
             # Reading a file again would mean a wait of one tick, which the caller cannot afford.
             if most is not None and (recent or len(scan) > most):
                 return None
@@ -150,12 +159,13 @@ class Scan:
         self._first.append(0)
         self._last.append(0)
 
-    def _read(self, safe_dir: SafeDir, racy: int, most: int | None) -> list[int]:
+    def _read(self, safe_dir: SafeDir, racy: int, most: int | None, check: Check) -> list[int]:
         """Read folder by folder, until there are more than `most` nodes; return the files whose mtime is at or after
         `racy`.
         """
         recent, pending = list[int](), [(ROOT, "", tuple[Rules, ...]())]
         while pending and (most is None or len(self) <= most):
+            check()
             folder, path, rules = pending.pop()
             listed = list(self._listed(safe_dir, folder, path, most))
             if folder != ROOT and (kind := reserved.whole_by_content([name for name, _ in listed])):
@@ -185,7 +195,15 @@ class Scan:
             return rules
         own, problems = ignore_rules.read(safe_dir, path)
         self.problems += problems
-        return (*rules, own) if own else rules
+        if own is None:
+            return rules
+        # Each name below is matched against all of them: an unpacked archive may bring any number of such files.
+        if sum(level.lines for level in (*rules, own)) > ignore_rules.LINES_MOST:
+            self.problems.append(
+                f"{names.join(path, IGNORE_FILE)} was ignored: there are too many rules with those above."
+            )
+            return rules
+        return (*rules, own)
 
     def _admitted(self, folder: int, path: str, rules: tuple[Rules, ...], listed: Listed) -> Listed:
         """Return the entries of a folder that become nodes."""

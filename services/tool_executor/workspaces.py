@@ -36,11 +36,12 @@ from libs.workspace.operations import Operation
 from libs.workspace.recovery import recover
 from libs.workspace.reserved import HIDDEN
 from libs.workspace.roots import EXAMPLES, Root, belongs, check_root
-from libs.workspace.scan import Scan
+from libs.workspace.scan import Check, Scan
 from libs.workspace.stage import Stage
 from libs.workspace.transaction import answer
 from libs.workspace.tree import Tree
 from services.tool_executor.blobs import StageBlobs
+from services.tool_executor.scans import Scans
 from services.tool_executor.settings import Settings
 
 HERE = Path(__file__).parent
@@ -171,6 +172,7 @@ class Workspaces:
         self.kept = Kept(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
         self._scans: WeakValueDictionary[Path, Scan] = WeakValueDictionary()
         """The newest scan of each folder that is in use; sessions of a folder share it while the folder is the same."""
+        self._running_scans = Scans(self._scanned)
         self._scan_seconds: dict[Path, float] = {}
         """How long the last scan of a folder took in a thread."""
         self._locks: dict[tuple[str, str], tuple[asyncio.Lock, int]] = {}
@@ -329,7 +331,8 @@ class Workspaces:
             await self.on_open(tenant, folder)
         stage = None if logged else self._unstaged_at_once(folder, cache)
         if stage is None:
-            stage = await asyncio.to_thread(self._replayed, folder, logged, cache)
+            scan = await self._running_scans.of(folder)
+            stage = await quickly(scan, self._replayed, scan, logged, cache)
         return Workspace(folder, stage, row["revision"] if row else 0, whose, unread)
 
     def _unstaged_at_once(self, folder: Path, cache: BlobCache) -> Stage | None:
@@ -339,16 +342,15 @@ class Workspaces:
         found = Scan.small(folder, SMALL_NODES)
         return Stage(Tree(self._shared(folder, found)), cache) if found is not None else None
 
-    def _replayed(self, folder: Path, logged: list[Any], cache: BlobCache) -> Stage:
-        tree, operations = Tree(self._scanned(folder)), [Operation.model_validate(operation) for operation in logged]
-        stage = Stage.replay(tree, operations, cache)
+    def _replayed(self, scan: Scan, logged: list[Any], cache: BlobCache) -> Stage:
+        stage = Stage.replay(Tree(scan), [Operation.model_validate(operation) for operation in logged], cache)
         cache.prune(stage.blobs_needed)
         return stage
 
-    def _scanned(self, folder: Path) -> Scan:
+    def _scanned(self, folder: Path, check: Check) -> Scan:
         """Scan the folder, and note how long it takes."""
         began = time.monotonic()
-        found = Scan.of(folder)
+        found = Scan.of(folder, check)
         self._scan_seconds[folder] = time.monotonic() - began if len(found) <= SMALL_NODES else float("inf")
         if len(self._scan_seconds) > LOOKED_MOST:
             self._scan_seconds.pop(next(iter(self._scan_seconds)), None)
