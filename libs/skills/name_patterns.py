@@ -7,7 +7,7 @@ leading zeros. Both are plain texts, so that people, planners and the executor r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
@@ -162,6 +162,7 @@ class _Split:
     def _ends(self, at: int, start: int) -> Iterator[int]:
         """Yield where a piece that begins at `start` may end, the preferred place first."""
         piece, name = self._pieces[at], self._name
+        ends: Iterable[int]
         if isinstance(piece, str):
             return iter((start + len(piece),) if name.startswith(piece, start) else ())
         match piece.kind:

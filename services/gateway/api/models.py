@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import CoreSchema
+from typing_extensions import override
 
 from libs.events.inbound import ATTACHMENTS_MOST
 from libs.events.values import Asset, Hitl
@@ -34,6 +35,7 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @classmethod
+    @override
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return cast("CoreSchema", failing_fast(handler(source)))
 

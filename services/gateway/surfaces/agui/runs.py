@@ -12,6 +12,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 from starlette.requests import Request
 from starlette.responses import Response
+from typing_extensions import override
 
 from libs import ids
 from libs.errors import NotFound, Rejected, SumaError
@@ -69,6 +70,7 @@ class RunInput(RunAgentInput):
     """The input of a run, whose first wrong item refuses it."""
 
     @classmethod
+    @override
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return cast("CoreSchema", failing_fast(handler(source)))
 

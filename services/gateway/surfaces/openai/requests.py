@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, GetCoreSchemaHandler, Tag, model_validator
 from pydantic_core import CoreSchema
+from typing_extensions import override
 
 from libs.errors import NotFound, Rejected
 from services.gateway.domain.bodies import failing_fast
@@ -45,6 +46,7 @@ class Wire(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     @classmethod
+    @override
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return cast("CoreSchema", failing_fast(handler(source)))
 
