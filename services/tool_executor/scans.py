@@ -15,7 +15,7 @@ from libs.errors import Unavailable
 from libs.workspace.scan import Check, Scan
 
 GRACE_SECONDS = 3.0
-"""How long a scan goes on that nobody waits for: a request that timed out is repeated at once, and joins it."""
+"""How long a scan goes on without a waiting request: one that timed out is repeated at once, and joins it."""
 
 
 class ScanAbandoned(Unavailable):

@@ -90,6 +90,6 @@ NINE = " ".join(f"{{number{number}}}" for number in range(9))
 
 
 @pytest.mark.parametrize("shape", ["{word}{word1}", "{text}{word} x", "{text}{text1}", NINE])
-def test_pattern_that_can_split_a_name_in_many_ways_is_refused(shape: str) -> None:
+def test_pattern_with_many_ways_to_split_is_refused(shape: str) -> None:
     with pytest.raises(BadNamePattern):
         reshaped("any name", shape, "x")
