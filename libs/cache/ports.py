@@ -28,10 +28,10 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A delta and its position, from which reading continues."""
+    """A delta and its position, from which reading continues. `delta` is None for what is no delta."""
 
     position: str
-    delta: Delta
+    delta: Delta | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,4 +204,8 @@ def _fields(delta: Delta) -> dict[FieldT, EncodableT]:
 
 
 def _entry(position: str, said: Mapping[str, str]) -> Entry:
-    return Entry(position, Delta(said["call"], int(said["attempt"]), said["text"]))
+    """Return an entry. Anything may write to a cache, and what does not fit costs only itself."""
+    try:
+        return Entry(position, Delta(said["call"], int(said["attempt"]), said["text"]))
+    except (KeyError, ValueError):
+        return Entry(position, None)

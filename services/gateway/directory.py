@@ -34,6 +34,12 @@ class NoSuchPrincipal(NotFound):
     """There is no such principal; list the principals."""
 
 
+class KeyEnded(Rejected):
+    """This key was revoked, rotated or has expired; create another one."""
+
+    code = "KEY_ENDED"
+
+
 class TooManyKeys(Rejected):
     """This tenant has 10,000 valid keys; revoke some first."""
 
@@ -89,8 +95,17 @@ class Directory:
             await _put(connection, key, name=name, origin="admin", by=by)
 
     async def rotate_key(self, old: ApiKey, new: ApiKey, *, name: str, by: str, overlap: float) -> None:
-        """Store a key's successor, and let the key expire after `overlap` seconds."""
+        """Store a key's successor, and let the key expire after `overlap` seconds.
+
+        Raises:
+            KeyEnded: it is no longer valid, or has a successor already.
+            TooManyKeys: the tenant has 10,000 valid keys.
+        """
         async with self._owning(old.tenant) as connection:
+            if await queries.take_rotation(connection, tenant=old.tenant, id=old.id) is None:
+                raise KeyEnded
+            if await queries.live_keys(connection, tenant=old.tenant) >= KEYS_MOST:
+                raise TooManyKeys
             await _put(connection, new, name=name, origin="admin", by=by, successor_of=old.id)
             await queries.end_key(connection, tenant=old.tenant, id=old.id, seconds=overlap)
 

@@ -33,6 +33,13 @@ where tenant_id = :tenant and revoked_at is null and (expires_at is null or expi
 -- name: revoke_key(tenant, id)!
 update gateway.api_keys set revoked_at = bus.now() where tenant_id = :tenant and key_id = :id and revoked_at is null;
 
+-- name: take_rotation(tenant, id)$
+-- Mark a key as rotated: of two rotations at once the second waits for the first, and finds no key.
+update gateway.api_keys set rotated_at = bus.now()
+where tenant_id = :tenant and key_id = :id and revoked_at is null and rotated_at is null
+    and (expires_at is null or expires_at > bus.now())
+returning key_id;
+
 -- name: end_key(tenant, id, seconds)!
 -- Let a key expire after the overlap with its successor.
 update gateway.api_keys set expires_at = least(expires_at, bus.now() + make_interval(secs => :seconds))

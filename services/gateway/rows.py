@@ -340,6 +340,8 @@ class WebhookPut(Row):
     credentials: str
     base: str
     delivery: str
+    credential: str
+    oversees: bool
 
 
 @dataclass(frozen=True, slots=True)

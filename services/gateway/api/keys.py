@@ -15,7 +15,7 @@ from fastapi import APIRouter, Path, Query
 from libs.errors import Denied, NotFound, Rejected
 from libs.identity import ApiKey, Principal
 from libs.identity.keys import mint
-from libs.identity.roles import scopes_of
+from libs.identity.roles import SESSIONS_READ, SESSIONS_WRITE, scopes_of
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.context import Gateway, Here
@@ -24,7 +24,7 @@ from services.gateway.api.identity_models import KeyCreated, KeyList, KeyShown, 
 from services.gateway.api.models import Id
 from services.gateway.api.security import Authenticated
 from services.gateway.api.signin import record
-from services.gateway.directory import NoSuchTenant, TooManyKeys
+from services.gateway.directory import KeyEnded, NoSuchTenant, TooManyKeys
 from services.gateway.domain.access import grants
 from services.gateway.store import KeyRow
 
@@ -63,12 +63,6 @@ class NoSigningKey(Rejected):
     code = "NO_SIGNING_KEY"
 
 
-class KeyEnded(Rejected):
-    """This key was revoked or has expired; create another one."""
-
-    code = "KEY_ENDED"
-
-
 @router.get("/v1/admin/keys")
 async def list_keys(
     here: Here,
@@ -96,9 +90,11 @@ async def create_key(here: Here, who: Authenticated, body: NewKey) -> KeyCreated
     """Create an API key. It can grant only what its creator holds, and is shown only in this answer."""
     of = await permit(here, who, body.tenant)
     _hold_all(who, scopes_of(body.roles, body.scopes))
+    _stand_for(who, of, body.principal)
     if body.expires_at is not None and body.expires_at <= here.platform.clock.now():
         raise InThePast
-    text, key = mint(of, body.principal, scopes=body.scopes, roles=body.roles, expires=body.expires_at)
+    expires = _within(who, body.expires_at)
+    text, key = mint(of, body.principal, scopes=body.scopes, roles=body.roles, expires=expires)
     key = replace(key, signing_key=_public(body.signing_key))
     await here.directory.put_key(key, name=body.name, by=who.id)
     await record(here, who, "identity.key_created", f"key:{key.id}")
@@ -121,7 +117,8 @@ async def rotate_key(
     if old.state != "valid":
         raise KeyEnded
     _hold_all(who, scopes_of(old.roles, old.scopes))
-    expires = _same_lifetime(old, here.platform.clock.now())
+    _stand_for(who, of, old.principal)
+    expires = _within(who, _same_lifetime(old, here.platform.clock.now()))
     text, new = mint(of, old.principal, scopes=old.scopes, roles=old.roles, expires=expires)
     before = ApiKey(old.key_id, of, old.principal, frozenset(old.scopes), "")
     await here.directory.rotate_key(before, new, name=old.name, by=who.id, overlap=overlap)
@@ -158,6 +155,19 @@ def _hold_all(who: Principal, scopes: frozenset[str]) -> None:
     missing = sorted(scope for scope in scopes if not grants(who, scope))
     if missing:
         raise GrantsMore(f"you do not hold the scope {', '.join(missing)}, so a key that you create cannot")
+
+
+def _stand_for(who: Principal, tenant: str, principal: str) -> None:
+    """Raise GrantsMore if the caller could not do what the key's principal can: open that principal's sessions."""
+    same = (tenant, principal) == (who.tenant, who.id)
+    if not same and not (who.may("admin") or (who.may(SESSIONS_READ) and who.may(SESSIONS_WRITE))):
+        raise GrantsMore(f"a key of {principal} opens its sessions; that takes sessions:read and sessions:write")
+
+
+def _within(who: Principal, expires: datetime | None) -> datetime | None:
+    """Return the end of a new key: its creator's own at the latest."""
+    ends = [end for end in (who.expires, expires) if end is not None]
+    return min(ends, default=None)
 
 
 def _public(given: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -47,11 +47,12 @@ class PartialText:
     def append(self, entries: Sequence[Entry]) -> None:
         """Append deltas; another call, or a new attempt, starts from empty text."""
         for entry in entries:
-            delta = entry.delta
+            self.position = entry.position
+            if (delta := entry.delta) is None:
+                continue
             if (delta.call, delta.attempt) != (self.call, self.attempt):
                 self.call, self.attempt, self.text = delta.call, delta.attempt, ""
             self.text = (self.text + delta.text)[:PARTIAL_TEXT_MOST]
-            self.position = entry.position
 
 
 class Channel:

@@ -211,6 +211,8 @@ def changed(cause: Cause, config: PushConfig) -> Changeset:
         token=config.token,
         scheme=config.scheme,
         credentials=config.credentials,
+        credential=config.credential,
+        oversees=config.oversees,
         base=config.base,
         delivery=config.delivery,
     )

@@ -73,12 +73,25 @@ order by at;
 
 -- name: push_configs(tenant, principal, turn)
 -- A principal's addresses for a task's updates, by id.
-select config_id, turn_id, session_id, principal, url, token, scheme, credentials, base, delivery
+select config_id, turn_id, session_id, principal, url, token, scheme, credentials, base, delivery, credential, oversees
 from gateway.push_configs
 where tenant_id = :tenant and turn_id = :turn and principal = :principal order by config_id;
 
 -- name: push_config_of(tenant, turn, config, delivery)^
--- What a lease delivers to; nothing if the address was deleted or replaced since.
-select config_id, turn_id, session_id, principal, url, token, scheme, credentials, base, delivery
-from gateway.push_configs
-where tenant_id = :tenant and turn_id = :turn and config_id = :config and delivery = :delivery;
+-- What a lease delivers to; nothing if the address was deleted or replaced since, or may not be told any more: its tenant or principal
+-- is disabled, its key revoked, or the session no longer seen.
+select p.config_id, p.turn_id, p.session_id, p.principal, p.url, p.token, p.scheme, p.credentials, p.base, p.delivery, p.credential,
+    p.oversees
+from gateway.push_configs p
+join gateway.session_envelopes s on s.tenant_id = p.tenant_id and s.session_id = p.session_id
+where p.tenant_id = :tenant and p.turn_id = :turn and p.config_id = :config and p.delivery = :delivery
+    and (s.principal = p.principal or s.shared is not null or p.oversees)
+    and not exists (select from gateway.tenants t where t.tenant_id = p.tenant_id and t.disabled_at is not null)
+    and not exists (
+        select from gateway.principals w
+        where w.tenant_id = p.tenant_id and w.principal_id = p.principal and w.disabled_at is not null
+    )
+    and not exists (
+        select from gateway.api_keys k
+        where k.tenant_id = p.tenant_id and k.key_id = p.credential and k.revoked_at is not null
+    );

@@ -88,6 +88,10 @@ class PushConfig:
     base: str
     delivery: str
     """The lease that tells it."""
+    credential: str
+    """The id of the key with which it was added; empty for a token of an outside issuer."""
+    oversees: bool
+    """Whether its principal sees the sessions of others without a share."""
 
 
 class TaskStore:
@@ -136,7 +140,9 @@ class TaskStore:
             return [PushConfig(**row) async for row in rows]
 
     async def push_config_of(self, tenant: str, turn: str, config: str, delivery: str) -> PushConfig | None:
-        """Return what a lease delivers to; None if the address was deleted or replaced since."""
+        """Return what a lease delivers to; None if the address was deleted or replaced since, or if its principal may
+        not see the task any more.
+        """
         about = {"tenant": tenant, "turn": turn, "config": config, "delivery": delivery}
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.push_config_of(connection, **about)

@@ -11,6 +11,7 @@ from a2a.utils.errors import InvalidParamsError
 from libs import ids
 from libs.changes import Changeset
 from libs.guards.blocked import UrlRefused
+from libs.identity.roles import SESSIONS_READ
 from services.gateway.api import commands
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Accepted
@@ -63,6 +64,8 @@ class TaskWebhooks:
             credentials=asked.authentication.credentials,
             base=call.base,
             delivery=ids.new(),
+            credential=who.credential.partition(":")[2],
+            oversees=who.may(SESSIONS_READ),
         )
         cause = commands.cause_of(who, place.session_id, place.turn_id)
         record = await commands.permitted(self._here, cause, who, "webhook.add", destination=host)

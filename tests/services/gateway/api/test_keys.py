@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -89,6 +90,38 @@ async def test_revoked_key_is_refused_at_once_and_listed_as_ended(
     assert made["key_id"] in {key["key_id"] for key in await listed(http, ended="true")}
     again = await http.post(f"/v1/admin/keys/{made['key_id']}/rotate")
     assert (again.status_code, again.json()["code"]) == (409, "KEY_ENDED")
+
+
+async def test_key_is_rotated_once(home: RunningGateway, http: httpx.AsyncClient) -> None:
+    made = await created(http)
+    path = f"/v1/admin/keys/{made['key_id']}/rotate"
+    answers = await asyncio.gather(*(http.post(path, json={"overlap_seconds": 60}) for _ in range(8)))
+    assert sorted(answer.status_code for answer in answers) == [201, *[409] * 7]
+    assert len(await listed(http)) == len({key["key_id"] for key in await listed(http)})
+    assert await status_of(home, made["key"]) == 200
+
+
+async def test_key_ends_no_later_than_the_one_that_made_it(home: RunningGateway, http: httpx.AsyncClient) -> None:
+    end = home.platform.clock.now() + timedelta(minutes=10)
+    short = await created(http, roles=["admin"], principal="lent", expires_at=end.isoformat())
+    async with home.client(short["key"]) as admin:
+        for asked in ({}, {"expires_at": (end + timedelta(days=1)).isoformat()}):
+            made = await created(admin, principal="lent", **asked)
+            assert datetime.fromisoformat(made["expires_at"]) == end
+        rotated = (await admin.post(f"/v1/admin/keys/{made['key_id']}/rotate")).json()
+        assert datetime.fromisoformat(rotated["expires_at"]) <= end
+
+
+async def test_key_of_another_principal_takes_the_right_to_its_sessions(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
+    alice = await created(http, principal="alice", scopes=["chat"])
+    minter = ["admin.keys.read", "admin.keys.write", "chat"]
+    async with home.client(await home.key(*minter, principal="mallory")) as mallory:
+        made = await mallory.post("/v1/admin/keys", json={"principal": "alice", "scopes": ["chat"]})
+        rotated = await mallory.post(f"/v1/admin/keys/{alice['key_id']}/rotate")
+        assert [(each.status_code, each.json()["code"]) for each in (made, rotated)] == [(403, "GRANTS_MORE")] * 2
+        assert (await mallory.post("/v1/admin/keys", json={"principal": "mallory", "scopes": ["chat"]})).is_success
 
 
 async def test_key_cannot_grant_more_than_its_creator_holds(home: RunningGateway, http: httpx.AsyncClient) -> None:

@@ -114,6 +114,9 @@ async def test_unsigned_and_wrongly_signed_requests_are_401(home: RunningGateway
         Signing(key, private, iat=NOW - 61),
         Signing(key, private, iat=NOW + 61),
         Signing(key, private, iat="now"),
+        Signing(key, private, iat=float("nan")),
+        Signing(key, private, iat=float("inf")),
+        Signing(key, private, iat=10**400),
         Signing(key, private, nonce="short"),
     ]
     async with home.client(key) as ada:

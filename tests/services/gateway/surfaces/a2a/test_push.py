@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import Any
 
+import asyncpg
 import orjson
 import pytest
 import pytest_asyncio
@@ -124,6 +125,30 @@ async def test_notification_carries_credentials_and_a_signature(agent: Agent, ho
         PyJWS().decode(_whole(seal, body + b" "), key, algorithms=["EdDSA"])
 
 
+@pytest.mark.parametrize("lost", ["tenant", "principal", "key", "share"])
+async def test_webhook_without_the_right_to_see_is_told_nothing(agent: Agent, hook: Receiver, lost: str) -> None:
+    hook.answers = [503]
+    directory, tenant = agent.gateway.context.directory, agent.gateway.tenant
+    async with agent.client() as client:
+        wanted = TaskPushNotificationConfig(url=hook.url)
+        await send(client, message("hello"), task_push_notification_config=wanted)
+        await hook.called()
+        match lost:
+            case "tenant":
+                await directory.disable_tenant(tenant)
+            case "principal":
+                await directory.disable_principal(tenant, "owner")
+            case "key":
+                await _changed(agent, "update gateway.api_keys set revoked_at = bus.now() where tenant_id = $1")
+            case _:
+                # The session is another one's, and not shared.
+                change = "principal = 'bob', oversees = false"
+                await _changed(agent, f"update gateway.push_configs set {change} where tenant_id = $1")
+        await infrastructure.shift(agent.gateway.platform.database, seconds=30)
+        await _lease_gone(agent.gateway)
+    assert hook.taken == []
+
+
 async def test_failed_webhook_is_told_again_after_a_while(agent: Agent, hook: Receiver) -> None:
     hook.answers = [503, 302]
     async with agent.client() as client:
@@ -178,6 +203,23 @@ async def test_delivery_during_a_stop_forgets_no_update(
     async with running_gateway(gateway_where, owner, worker.subscriptions, **given) as made:
         await infrastructure.shift(made.platform.database, seconds=60)
         await hook.until("completed")
+
+
+async def _changed(agent: Agent, statement: str) -> None:
+    """Change rows as the owner of the schema."""
+    connection = await asyncpg.connect(agent.gateway.platform.database.dsns.owner)
+    try:
+        await connection.execute("select set_config('suma.tenants', $1, false)", f"{{{agent.gateway.tenant}}}")
+        await connection.execute(statement, agent.gateway.tenant)
+    finally:
+        await connection.close()
+
+
+async def _lease_gone(gateway: RunningGateway) -> None:
+    pool = await gateway.platform.database.bus()
+    async with asyncio.timeout(30):
+        while await pool.fetchval("select count(*) from bus.leases where kind = 'a2a_push'"):
+            pass
 
 
 async def _lease(gateway: RunningGateway, condition: str) -> str:
