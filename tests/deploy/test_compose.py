@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ EXAMPLE = ROOT / "deploy" / "env.example"
 def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the variables that deploy/secrets.sh writes."""
     file = tmp_path_factory.mktemp("env") / ".env"
-    file.write_bytes(subprocess.run([ROOT / "deploy" / "secrets.sh"], check=True, capture_output=True).stdout)
+    subprocess.run([ROOT / "deploy" / "secrets.sh", file], check=True)
     return file
 
 
@@ -41,6 +42,13 @@ def compose(secrets: Path) -> dict[str, Any]:
     except Unprovided as reason:
         pytest.skip(str(reason))
     return read
+
+
+def test_secrets_are_for_their_owner_alone_and_never_replaced(secrets: Path) -> None:
+    assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
+    before = secrets.read_text()
+    again = subprocess.run([ROOT / "deploy" / "secrets.sh", secrets], check=False, capture_output=True)
+    assert (again.returncode != 0, secrets.read_text()) == (True, before)
 
 
 def test_environment_matches_the_example_and_the_script(secrets: Path) -> None:
