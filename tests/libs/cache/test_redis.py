@@ -87,7 +87,7 @@ async def test_one_read_serves_many_turns(deltas: Deltas) -> None:
     for turn in turns[:2]:
         await deltas.append(turn, delta(turn.turn))
     found = await deltas.read(dict.fromkeys(turns, START), block=LONG)
-    assert {turn: [entry.delta.text for entry in entries] for turn, entries in found.items()} == {
+    assert {turn: [entry.delta and entry.delta.text for entry in entries] for turn, entries in found.items()} == {
         turns[0]: ["turn-0"],
         turns[1]: ["turn-1"],
     }
