@@ -71,16 +71,28 @@ def date_in(name: str) -> tuple[str, str | None] | None:
     return years.pop(), months.pop() if len(months) == 1 else None
 
 
+NAME_BYTES_MOST = 255
+
+
 def free_name(name: str, taken: Collection[str]) -> str:
     """Return the name itself, or the first of `name (2).ext`, `name (3).ext` … that is free, whatever its case.
 
-    Case is ignored because the same folder may be read on a file system that ignores it.
+    Case is ignored because the same folder may be read on a file system that ignores it. A stem is shortened where the
+    name would exceed 255 bytes, which is the most that a file system takes.
     """
     used = {other.casefold() for other in taken}
     if name.casefold() not in used:
         return name
     stem, suffix = split_suffix(name)
-    return next(fresh for n in count(2) if (fresh := f"{stem} ({n}){suffix}").casefold() not in used)
+    return next(fresh for n in count(2) if (fresh := _numbered(stem, n, suffix)).casefold() not in used)
+
+
+def _numbered(stem: str, n: int, suffix: str) -> str:
+    end = f" ({n}){suffix}"
+    room = NAME_BYTES_MOST - len(end.encode("utf-8", "surrogatepass"))
+    while len(stem.encode("utf-8", "surrogatepass")) > room:
+        stem = stem[:-1]
+    return f"{stem.rstrip()}{end}"
 
 
 def split_suffix(name: str) -> tuple[str, str]:

@@ -64,14 +64,14 @@ class Create(_Op):
     directory: bool = False
     content: Content | None = None
     mode: int | None = Field(default=None, ge=0, le=0o777)
-    mtime_ns: int = Field(default=0, ge=0, lt=1 << 63)
-    """The file's modification time; 0 for the time of the commit."""
+    mtime_ns: int | None = Field(default=None, ge=-(1 << 63), lt=1 << 63)
+    """The file's modification time; None for the time of the commit."""
 
     @model_validator(mode="after")
     def _whole(self) -> Create:
         if self.directory and self.content is not None:
             raise ValueError("a folder has no content")
-        if self.directory and self.mtime_ns:
+        if self.directory and self.mtime_ns is not None:
             raise ValueError("a folder cannot have a modification time of its own")
         return self
 

@@ -118,8 +118,8 @@ class Fresh:
     mode: int
     body: Body | None = None
     like: str | None = None
-    mtime_ns: int = 0
-    """The file's modification time; 0 for now."""
+    mtime_ns: int | None = None
+    """The file's modification time; None for now."""
 
 
 @dataclass(frozen=True)

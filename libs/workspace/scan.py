@@ -55,6 +55,8 @@ class Scan:
         self.problems: list[str] = []
         """Problems in the ignore files, as sentences."""
         self._renames: Mapping[tuple[int, int], int] = {}
+        self._far: dict[int, Signature] = {}
+        """Signatures with a time beyond the years 1677 to 2262, which a column does not hold."""
         self._columns = tuple(array("Q" if field == "ino" else "q") for field in Signature._fields)
         self._parents, self._first, self._last, self._ends = array("i"), array("i"), array("i"), array("Q")
         self._names: bytes | bytearray = bytearray()
@@ -116,7 +118,7 @@ class Scan:
         return "/".join(reversed(parts))
 
     def signature(self, node: int) -> Signature:
-        return Signature(*(column[node] for column in self._columns))
+        return self._far.get(node) or Signature(*(column[node] for column in self._columns))
 
     def before_renames(self, node: int) -> Signature:
         """Return the signature with the ctime that the file had before Suma renamed it and put it back."""
@@ -144,14 +146,22 @@ class Scan:
         return found if found < end and self._raw(found) == key else None
 
     def _found(self) -> tuple[object, ...]:
-        seen = self.sealed, self.whole, self.absent, self.problems
+        seen = self.sealed, self.whole, self.absent, self.problems, self._far
         return self._columns, self._parents, self._ends, self._names, seen
 
     def _raw(self, node: int) -> bytes:
         return bytes(self._names[self._ends[node - 1] if node else 0 : self._ends[node]])
 
+    def _held(self, node: int, found: Signature) -> Signature:
+        """Return what the columns can hold of a signature, and keep the rest."""
+        self._far.pop(node, None)
+        held = found._replace(mtime_ns=_within(found.mtime_ns), ctime_ns=_within(found.ctime_ns))
+        if held != found:
+            self._far[node] = found
+        return held
+
     def _append(self, parent: int, name: bytes, found: Signature) -> None:
-        for column, value in zip(self._columns, found, strict=True):
+        for column, value in zip(self._columns, self._held(len(self), found), strict=True):
             column.append(value)
         self._names += name
         self._ends.append(len(self._names))
@@ -247,7 +257,7 @@ class Scan:
         time.sleep(RACY_NS / 1e9)
         for node in recent:
             found = safe_dir.signature(self.path(node))
-            for column, value in zip(self._columns, found or (), strict=False):
+            for column, value in zip(self._columns, self._held(node, found) if found else (), strict=False):
                 column[node] = value
 
 
@@ -272,3 +282,7 @@ def _names(fd: int, most: int | None) -> list[str]:
 
 def _text(raw: str) -> str:
     return raw if raw.isascii() and "\\" not in raw else names.encode(os.fsencode(raw))
+
+
+def _within(ns: int) -> int:
+    return max(-(1 << 63), min(ns, (1 << 63) - 1))

@@ -236,7 +236,7 @@ class Stage(View):
         mode = attrs["mode"] & 0o1777 if operation.mode is None else operation.mode
         edit.inverses.append(partial(self.tree.update, node, kept))
         # New content does not inherit set-user-id; the kernel drops it on a write, too.
-        self.tree.update(node, {"size": _size(operation.content), "mode": REGULAR | mode, "mtime_ns": 0})
+        self.tree.update(node, {"size": _size(operation.content), "mode": REGULAR | mode, "mtime_ns": None})
         self._fill(edit, node, operation.content)
         self._done(edit, node)
 
@@ -283,7 +283,7 @@ class Stage(View):
         copy = self._insert(
             edit,
             parent,
-            attrs | {"name": name, "ino": 0, "mtime_ns": 0, "ctime_ns": 0, "mode": attrs["mode"] & ~0o6000},
+            attrs | {"name": name, "ino": 0, "mtime_ns": None, "ctime_ns": 0, "mode": attrs["mode"] & ~0o6000},
         )
         # A copy of a copy has the file of the scan as its original: the commit compares that one.
         original = node if node < self.tree.born else self.copied.get(node)
@@ -418,4 +418,4 @@ def _size(content: Content) -> int:
 
 
 def _attrs(name: str, kind: str, size: int, mode: int) -> Attrs:
-    return {"name": name, "kind": kind, "ino": 0, "size": size, "mtime_ns": 0, "ctime_ns": 0, "mode": mode}
+    return {"name": name, "kind": kind, "ino": 0, "size": size, "mtime_ns": None, "ctime_ns": 0, "mode": mode}

@@ -81,7 +81,7 @@ class Staging:
                 self._resemble(fd, fresh.like)
             # After the owner: a change of owner clears set-user-id and set-group-id.
             os.fchmod(fd, fresh.mode)
-            if fresh.mtime_ns:
+            if fresh.mtime_ns is not None:
                 os.utime(fd, ns=(fresh.mtime_ns, fresh.mtime_ns))
             return Signature.of(os.fstat(fd))
 

@@ -74,6 +74,15 @@ class Excerpt:
     truncated: bool
 
 
+def moment(ns: int) -> datetime:
+    """Return the time of so many nanoseconds since 1970, or the nearest one in the years 1 to 9999."""
+    seconds = ns / 1_000_000_000
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return datetime.max.replace(tzinfo=UTC) if seconds > 0 else datetime.min.replace(tzinfo=UTC)
+
+
 def no_blobs(sha256: str) -> Path:
     """Refuse every blob: the default of a reader without an object store."""
     raise BadContent(f"the blob {sha256} cannot be read here")
@@ -150,7 +159,7 @@ class View:
         attrs = self.tree.attrs(node)
         name = attrs["name"]
         extension = extension_of(name) if attrs["kind"] == "file" else ""
-        when = datetime.fromtimestamp(attrs["mtime_ns"] / 1e9, UTC) if attrs["mtime_ns"] else None
+        when = moment(attrs["mtime_ns"]) if attrs["mtime_ns"] is not None else None
         path = names.shown(self.tree.path(node))
         return Node(path, name, attrs["kind"], extension, attrs["size"], attrs["mode"], when)
 

@@ -137,7 +137,7 @@ def _ordered(stage: Stage, nodes: list[Node], order: str | None) -> list[Node]:
         case "name":
             return sorted(nodes, key=lambda node: (_natural(node.name), node.path))
         case _:
-            return nodes
+            return sorted(nodes, key=lambda node: [_natural(part) for part in node.path.split("/")])
 
 
 def _natural(name: str) -> list[str | int]:

@@ -74,7 +74,7 @@ class Entry:
     size: int
     directory: bool
     mode: int | None
-    mtime_ns: int
+    mtime_ns: int | None
 
 
 Read = Callable[[int], bytes]
@@ -253,8 +253,7 @@ def _tarred(context: ToolContext, tar: tarfile.TarFile) -> Iterator[tuple[Entry,
         path = _named(os.fsencode(info.name))
         if path is None:
             continue
-        mtime_ns = int(info.mtime * 1_000_000_000)
-        mtime_ns, mode = mtime_ns if 0 < mtime_ns < 1 << 63 else 0, info.mode & 0o777 | USABLE
+        mtime_ns, mode = _nanoseconds(info.mtime), info.mode & 0o777 | USABLE
         entry = Entry(path, info.size, info.isdir(), mode, mtime_ns)
         content = None if info.isdir() else tar.extractfile(info)
         yield entry, content.read if content else BytesIO().read
@@ -339,12 +338,21 @@ def _files(taken: Iterable[Taken], target: str, reason: str) -> Iterator[Create]
             yield Create(path=path, content=content, mode=mode, mtime_ns=entry.mtime_ns, reason=reason)
 
 
-def _moment(date: tuple[int, int, int, int, int, int]) -> int:
-    """Return a zip entry's time, taken as UTC; 0 if it is invalid."""
+def _moment(date: tuple[int, int, int, int, int, int]) -> int | None:
+    """Return a zip entry's time, taken as UTC; None if it is invalid."""
     try:
         return int(datetime(*date, tzinfo=UTC).timestamp()) * 1_000_000_000
     except ValueError:
-        return 0
+        return None
+
+
+def _nanoseconds(seconds: float) -> int | None:
+    """Return a tar entry's time; None if no file can have it."""
+    try:
+        ns = int(seconds * 1_000_000_000)
+    except (OverflowError, ValueError):
+        return None
+    return ns if -(1 << 63) <= ns < 1 << 63 else None
 
 
 @dataclass

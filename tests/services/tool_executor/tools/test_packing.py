@@ -218,7 +218,7 @@ def test_rolling_the_stage_back_leaves_the_folder_as_it_was(photos: StagedFolder
     before = photos.seen()
     photos.run(PACK, paths=["Photos"], remove=True)
     photos.stage.rollback(0)
-    assert photos.listed() == ["Photos", "notes.txt"]
+    assert photos.listed() == ["notes.txt", "Photos"]
     assert photos.seen() == before
 
 
