@@ -325,6 +325,11 @@ def _union(group: Sequence[Selection]) -> Selection:
     return replace(first, stems=(), endings=None, patterns=patterns, one=False, count=None)
 
 
+def _also(held: tuple[tuple[str, ...], ...], said: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the words of names that hold one of `held` and `said`, in either order."""
+    return tuple(dict.fromkeys(both for one in held for both in ((*one, *said), (*said, *one)))) or (said,)
+
+
 @dataclass
 class _Read:
     """One item of a list, as far as it was read."""
@@ -552,8 +557,7 @@ class _Item:
             if taken and self._at + taken < len(self._span):
                 said = self._span[self._at + taken]
                 ending = f".{said.raw}" if name == "ending" and said.low in self._index.extensions else said.raw
-                self._choose(patterns=(*self._out.selection.patterns, pattern.format(escape(ending))))
-                return taken + 1
+                return taken + 1 if self._bordered(pattern, escape(ending)) else 0
         taken = self._phrase("called")
         if taken and self._headed and self._at + taken < len(self._span):
             token = self._span[self._at + taken]
@@ -563,6 +567,18 @@ class _Item:
             return taken + 1 if self._stem(self._at + taken, 1) else 0
         return 0
 
+    def _bordered(self, pattern: str, said: str) -> bool:
+        """Narrow what was chosen so far to names that begin or end so."""
+        chosen = self._out.selection
+        if chosen.patterns:
+            return False
+        words = [f"*{'*'.join(stem)}*" for stem in chosen.stems] or ["*"]
+        ends = chosen.endings or ((".*", "") if pattern.startswith("*") and "." not in said else ("",))
+        form = f"{said}{{}}" if pattern.endswith("*") else f"{{}}{said}"
+        found = (f"{form.format(word)}{end}" for word in words for end in ends)
+        self._choose(patterns=(*found,), stems=(), endings=None)
+        return True
+
     def _stem(self, at: int, size: int) -> bool:
         said = [word for token in self._span[at : at + size] for word in token.low.split()]
         if self._index.knows_all and not self._index.matching(
@@ -570,7 +586,7 @@ class _Item:
         ):
             return False
         self._out.trailing = self._out.trailing or self._headed
-        self._choose(stems=((*said,),))
+        self._choose(stems=_also(self._out.selection.stems, tuple(said)))
         return True
 
     def _mention(self) -> int:
@@ -783,8 +799,7 @@ class _Item:
         home = tuple(path for path in token.paths if path in self._index.folders)
         if len(home) == 1 and all(path.startswith(f"{home[0]}/") for path in self._index.having(words[0])):
             self._put(folders=home, placed=True)  # "The orders" lie in Orders.
-        held = self._out.selection.stems
-        self._choose(stems=((*held[0], *said),) if held else (said,))
+        self._choose(stems=_also(self._out.selection.stems, said))
         self._plural = token.low != singular(token.low)
         return 1
 

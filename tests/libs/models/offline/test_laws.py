@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +203,51 @@ def test_misspelt_request_is_asked_about_and_yes_does_it(read: Read) -> None:
     done = read("delte the tmp files", clarification="yes")
     assert isinstance(done, PlanDraft)
     assert (done.wish, changes(done)) == ("delete the tmp files", True)
+
+
+NOUNS = ("invoice", "letter", "report", "photo")
+MARKS = ("final", "draft", "2024", "amazon")
+ENDS = ("pdf", "docx", "jpg")
+MIXED = [
+    f"{one} {two} {number}.{end}"
+    for number, (noun, mark, end) in enumerate(product(NOUNS, MARKS, ENDS))
+    for one, two in [(noun, mark) if number % 2 else (mark, noun)]
+]
+"""Names in which each noun stands beside each mark, in either order."""
+CONDITIONS = {
+    "with {} in the name": "holds",
+    "named {}": "holds",
+    "called {}": "holds",
+    "whose name contains {}": "holds",
+    "that have {} in their names": "holds",
+    "starting with {}": "begins",
+}
+VERBS = ("delete the {}", "move the {} to Done", "zip the {}", "copy the {} to Done", "delete all {}")
+
+
+@pytest.mark.requirement("S4-46")
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    verb=st.sampled_from(VERBS),
+    before=st.sampled_from(("", *MARKS, "pdf")),
+    noun=st.sampled_from(NOUNS),
+    condition=st.sampled_from(sorted(CONDITIONS)),
+    mark=st.sampled_from(MARKS),
+)
+def test_change_keeps_to_every_word_of_its_request(
+    read: Read, verb: str, before: str, noun: str, condition: str, mark: str
+) -> None:
+    """Either each selected name fits the noun, the word before it and the condition, or the request is asked about."""
+    request = verb.format(f"{before} {noun}s {condition.format(mark)}".strip())
+    names = [*MIXED, "Done/"]
+    outcome = read(request, workspace={"names": names, "paths": MIXED, "files": len(MIXED), "extensions": list(ENDS)})
+    if isinstance(outcome, ClarificationNeeded) or not changes(outcome):
+        return
+    listed = [args for tool, args in calls(outcome) if tool == "manage-files.list"]
+    include = [pattern for args in listed for pattern in args.get("include", ())]
+    chosen = [name for name in MIXED if any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in include)]
+    assert include, request
+    for name in chosen:
+        assert noun in name or (noun == "photo" and name.endswith(".jpg")), (request, name)
+        assert name.startswith(mark) if CONDITIONS[condition] == "begins" else mark in name, (request, name)
+        assert before in name, (request, name)
