@@ -57,8 +57,10 @@ OVER = ("succeeded", "failed", "denied", "skipped", "rolled_back", "unknown", "c
 class Run:
     """A run in the making. Its state holds the ids of session and turn, the plan, the steps, and the open question."""
 
-    def __init__(self, thread_id: str, run_id: str) -> None:
+    def __init__(self, thread_id: str, run_id: str, *, versioned: bool = True) -> None:
         self._thread, self._run = thread_id, run_id
+        # A client that names no protocol version is of 0.x, which knows two outcomes.
+        self._versioned = versioned
         self._segment = Segment("", "", 0)
         self._state: dict[str, Any] = {"status": "running", "plan": None, "steps": {}, "question": None}
         self._text, self._speaks = Text(), False
@@ -169,7 +171,12 @@ class Run:
             case "completed":
                 yield self._finished(RunFinishedSuccessOutcome())
             case "cancelled":
-                yield self._finished(RunFinishedCancelledOutcome())
+                yield self._finished(RunFinishedCancelledOutcome() if self._versioned else RunFinishedSuccessOutcome())
+            case _ if self._segment.resumes:
+                # A client forgets the interrupt that it answered only when a run finishes.
+                yield from self._say(segments.end_text(ended))
+                yield from self._closed()
+                yield self._finished(RunFinishedSuccessOutcome())
             case _:
                 yield RunErrorEvent(message=segments.end_text(ended), code=ended.data.get("reason") or state.upper())
 

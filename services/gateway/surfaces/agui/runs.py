@@ -54,7 +54,7 @@ async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Res
     here.streams.check_capacity(who.tenant)
     turns = TurnClient(here, who, request)
     call = Call(turns, await _attempt(here, who, given))
-    made = Run(given.thread_id, given.run_id)
+    made = Run(given.thread_id, given.run_id, versioned=given.protocol_version is not None)
     try:
         begun = await _begin(call, who, given)
         items = segments.follow(turns, begun)
@@ -111,16 +111,20 @@ async def _session(turns: TurnClient, who: Principal, thread: str) -> tuple[str 
 
 
 async def _resume(call: Call, entry: ResumeEntry) -> Segment:
-    """Answer an interrupt, or cancel its turn if the client abandons it."""
+    """Answer an interrupt, or cancel its turn if the client abandons it. One that was closed elsewhere is followed by
+    what came of it: a client is stuck until a run ends its interrupt.
+    """
     if entry.status == "cancelled" and call.attempt.begun is None:
         asked = await segments.question(call.turns, entry.interrupt_id)
         turn, place = await segments.named(call.turns, entry.interrupt_id)
-        if turn.ended_at is not None:
-            raise QuestionClosed
-        await call.turns.cancel(str(asked.turn_id), reason="abandoned", key=call.attempt.key)
+        if turn.ended_at is None:
+            await call.turns.cancel(str(asked.turn_id), reason="abandoned", key=call.attempt.key)
         return place
     text, answer = _payload(entry.payload)
-    return await call.begin(Wish(text, question=entry.interrupt_id, answers=True, answer=answer))
+    try:
+        return await call.begin(Wish(text, question=entry.interrupt_id, answers=True, answer=answer))
+    except QuestionClosed:
+        return (await segments.named(call.turns, entry.interrupt_id))[1]
 
 
 def _payload(given: Any) -> tuple[str, dict[str, object] | None]:

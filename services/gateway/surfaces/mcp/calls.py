@@ -41,7 +41,7 @@ from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
 from services.gateway.surfaces.mcp.progress import words_of
 from services.gateway.surfaces.mcp.state import IDEMPOTENCY_KEY, elicits_forms
-from services.gateway.surfaces.turns import Clarification, End, Numbered, Question, TurnClient
+from services.gateway.surfaces.turns import Clarification, End, Heartbeat, Numbered, Question, TurnClient
 
 Context = ServerRequestContext[Any, Request]
 Result = CallToolResult | InputRequiredResult
@@ -101,6 +101,8 @@ class Call:
     asked: set[str] = field(default_factory=set)
     """Questions that this request has asked, or that it answers."""
     following: str = ""
+    beats: int = 0
+    """How often it was reported that nothing has happened."""
     """The turn that it follows."""
 
     @classmethod
@@ -211,6 +213,8 @@ class Call:
                         await self._tell(turn, item)
                         if item.type in ASKING and (asked := await self._ask(turn)) is not None:
                             return asked
+                    case Heartbeat():
+                        await self._wait(after)
                     case End.LEAVING | End.FORBIDDEN:
                         return await self._left(turn, item)
         done = await self.turns.turn(turn.turn_id)
@@ -227,6 +231,13 @@ class Call:
         words = words_of(event, turn.session_id)
         if words:
             await self.context.session.report_progress(float(event.seq), message=words)
+
+    async def _wait(self, after: int) -> None:
+        """Report that the turn goes on: hosts give up on a call that reports nothing, and cancel it. The numbers stay
+        below that of the next event.
+        """
+        self.beats += 1
+        await self.context.session.report_progress(after + 1 - 1 / (1 + self.beats), message="waiting")
 
     async def _ask(self, turn: Accepted | TurnShown) -> Result | None:
         """Ask what the turn asks now, unless this request has; return the result that ends the request, if one does."""

@@ -18,6 +18,8 @@ from services.gateway.api.context import Gateway
 NOT_FOUND = -32002
 """The code of a missing resource until 2025-11-25; later revisions use invalid params."""
 MODERN = "2026-07-28"
+PROBLEM = "suma/problem"
+"""The member of a refusal's `_meta` with its problem document."""
 
 
 def data_of(error: SumaError) -> dict[str, Any]:
@@ -39,7 +41,8 @@ def failed(error: SumaError | ValidationError) -> CallToolResult:
     problem = data_of(error)
     wait = f" (retry in {problem['retry_after']} s)" if "retry_after" in problem else ""
     text = TextContent(text=f"{problem['code']}: {problem['detail']}{wait}")
-    return CallToolResult(content=[text], structured_content={"error": problem}, is_error=True)
+    # Not as structured content: that must fit the tool's output schema, and clients then show a schema error instead.
+    return CallToolResult.model_validate({"content": [text], "_meta": {PROBLEM: problem}, "isError": True})
 
 
 def raised(error: SumaError, version: str) -> NoReturn:

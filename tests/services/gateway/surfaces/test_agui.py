@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from deploy.local.cache import Unprovided
+from services.gateway.store import Numbered
+from services.gateway.surfaces.agui.events import Run
 from tests.infrastructure import agui
 from tests.services.gateway.surfaces.clients import DUPLICATES, Thread, names
 from tests.support.stack import Stack
@@ -79,8 +82,32 @@ async def test_abandoned_interrupt_cancels_the_turn(client: agui.Client, stack: 
     asked = await thread.say("remove duplicates")
     assert outcome(await thread.resume(asked, status="cancelled")) == "cancelled"
     assert len(names(folder)) == 5
-    again = await thread.resume(asked, {"approve": True})
-    assert "409" in str(again.error)
+    # The question is closed: resuming it tells what came of it, and the thread goes on.
+    assert outcome(await thread.resume(asked, {"approve": True})) == "cancelled"
+    assert outcome(await thread.resume(asked, status="cancelled")) == "cancelled"
+    assert (await thread.say(LOOK)).text.startswith("5 files")
+
+
+async def test_question_closed_elsewhere_leaves_the_thread_usable(client: agui.Client, stack: Stack) -> None:
+    thread = Thread(client, stack, "elsewhere", root=str(stack.folder("elsewhere", **DUPLICATES)))
+    asked = await thread.say("remove duplicates")
+    async with stack.api() as api:
+        (question,) = [
+            each
+            for each in (await api.get("/v1/approvals")).json()["approvals"]
+            if each["turn_id"] == asked.interrupts[0]["id"].partition("_")[0]
+        ]
+        denied = {"verdict": "deny", "digest": question["digest"]}
+        assert (await api.post(f"/v1/approvals/{question['approval_id']}", json=denied)).is_success
+    assert outcome(await thread.resume(asked, {"approve": True})) == "success"
+    assert (await thread.say(LOOK)).text.startswith("5 files")
+
+
+async def test_client_without_a_version_gets_outcomes_that_it_knows(stack: Stack) -> None:
+    run = Run("thread", "run", versioned=False)
+    ended = Numbered(1, "turn.ended", "t", datetime.now(UTC), '{"turn_id": "t", "state": "cancelled"}', None)
+    (*_, finished) = run.take(ended)
+    assert finished.outcome.type == "success"
 
 
 @pytest.mark.requirement("A22b")

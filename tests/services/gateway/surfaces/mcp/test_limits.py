@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from libs.database import Dsns
 from libs.keys.file import FileKeys
 from libs.policy import Policy
+from services.gateway.surfaces.mcp.errors import PROBLEM
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 
 REVISIONS = {"2026-07-28": "auto", "2025-11-25": "legacy"}
@@ -65,6 +66,7 @@ async def test_full_session_fails_the_call(
         async with made.client() as http:
             session = (await http.post("/v1/sessions/message", json={"text": "first"})).json()["session_id"]
         refused = await client.call_tool("suma_run", {"text": "second", "session_id": session})
-    error = refused.structured_content["error"]
+    assert refused.structured_content is None
+    error = refused.meta[PROBLEM]
     assert (refused.is_error, error["code"], error["status"]) == (True, "SESSION_FULL", 429)
     assert error["retry_after"] >= 1
