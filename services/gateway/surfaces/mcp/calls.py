@@ -214,7 +214,7 @@ class Call:
                         if item.type in ASKING and (asked := await self._ask(turn)) is not None:
                             return asked
                     case Heartbeat():
-                        await self._wait(after)
+                        await self._wait(after or 0)
                     case End.LEAVING | End.FORBIDDEN:
                         return await self._left(turn, item)
         done = await self.turns.turn(turn.turn_id)

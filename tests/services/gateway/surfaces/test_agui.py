@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from ag_ui.core import RunFinishedEvent
 
 from deploy.local.cache import Unprovided
 from services.gateway.store import Numbered
@@ -107,6 +108,8 @@ async def test_client_without_a_version_gets_outcomes_that_it_knows(stack: Stack
     run = Run("thread", "run", versioned=False)
     ended = Numbered(1, "turn.ended", "t", datetime.now(UTC), '{"turn_id": "t", "state": "cancelled"}', None)
     (*_, finished) = run.take(ended)
+    assert isinstance(finished, RunFinishedEvent)
+    assert finished.outcome is not None
     assert finished.outcome.type == "success"
 
 

@@ -67,6 +67,6 @@ async def test_full_session_fails_the_call(
             session = (await http.post("/v1/sessions/message", json={"text": "first"})).json()["session_id"]
         refused = await client.call_tool("suma_run", {"text": "second", "session_id": session})
     assert refused.structured_content is None
-    error = refused.meta[PROBLEM]
+    error = (refused.meta or {})[PROBLEM]
     assert (refused.is_error, error["code"], error["status"]) == (True, "SESSION_FULL", 429)
     assert error["retry_after"] >= 1
