@@ -112,7 +112,7 @@ async def _session(turns: TurnClient, who: Principal, thread: str) -> tuple[str 
 
 async def _resume(call: Call, entry: ResumeEntry) -> Segment:
     """Answer an interrupt, or cancel its turn if the client abandons it. One that was closed elsewhere is followed by
-    what came of it: a client is stuck until a run ends its interrupt.
+    its outcome: a client is stuck until a run ends its interrupt.
     """
     if entry.status == "cancelled" and call.attempt.begun is None:
         asked = await segments.question(call.turns, entry.interrupt_id)

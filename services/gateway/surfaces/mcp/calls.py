@@ -51,6 +51,8 @@ ARGS_BYTES = 32 * 1024
 TEXT_MOST = 300
 """Characters of the message that describes a given call."""
 CANCEL_SECONDS = 5.0
+FAR_SECONDS = 1e10
+"""A time beyond every clock, in Unix seconds: the year 2286."""
 ASKING = ("approval.requested", "clarification.requested", "approval.closed")
 """Events after which another question may be open."""
 QUESTION = "question"
@@ -101,8 +103,6 @@ class Call:
     asked: set[str] = field(default_factory=set)
     """Questions that this request has asked, or that it answers."""
     following: str = ""
-    beats: int = 0
-    """How often it was reported that nothing has happened."""
     """The turn that it follows."""
 
     @classmethod
@@ -233,11 +233,11 @@ class Call:
             await self.context.session.report_progress(float(event.seq), message=words)
 
     async def _wait(self, after: int) -> None:
-        """Report that the turn goes on: hosts give up on a call that reports nothing, and cancel it. The numbers stay
-        below that of the next event.
+        """Report that the turn goes on: hosts give up on a call that reports nothing, and cancel it. The numbers grow
+        with the time, on every stream of the call, and stay below that of the next event.
         """
-        self.beats += 1
-        await self.context.session.report_progress(after + 1 - 1 / (1 + self.beats), message="waiting")
+        past = self.here.platform.clock.now().timestamp() / FAR_SECONDS
+        await self.context.session.report_progress(after + past, message="waiting")
 
     async def _ask(self, turn: Accepted | TurnShown) -> Result | None:
         """Ask what the turn asks now, unless this request has; return the result that ends the request, if one does."""
