@@ -26,6 +26,7 @@ def test_the_text_is_valid_json_and_utf8(raw: bytes) -> None:
     assert json.loads(json.dumps(text).encode()) == text
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20))
 def test_what_decodes_is_the_one_spelling_of_its_bytes(text: str) -> None:
     try:

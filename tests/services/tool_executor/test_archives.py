@@ -106,7 +106,7 @@ async def test_question_shows_packed_files_as_deleted(home: Dsns, tmp_path: Path
         asked = await at.asked(session="s")
         assert (asked.tool, asked.args["archive"]) == ("archive-files.pack", "all.zip")
         assert asked.undo.startswith("Only staged: no file changes until you")
-        assert [item["id"] for item in asked.items] == ["Sub", "a.txt", "large.bin"]
+        assert [item["id"] for item in asked.items] == ["a.txt", "large.bin", "Sub"]
 
 
 @pytest.mark.requirement("S4-59")

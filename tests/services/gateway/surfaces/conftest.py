@@ -12,7 +12,7 @@ from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.support.stack import Stack, served
 
-SETTINGS = {"requests_per_minute_by_route": {"GET /v1/models/{model}": 3, "POST /agui": 25}}
+SETTINGS = {"requests_per_minute_by_route": {"GET /v1/models/{model}": 3, "POST /agui": 60}}
 """Routes with limits for each key that a test reaches."""
 
 

@@ -178,7 +178,7 @@ async def test_file_of_another_tenant_is_not_attached(client: agui.Client, stack
 async def test_limit_is_a_429_with_a_wait(client: agui.Client, stack: Stack) -> None:
     key = await stack.stranger("limited")
     async with stack.api(key) as api:
-        for _ in range(25):
+        for _ in range(60):
             assert (await api.post("/agui", json={})).status_code == 422
         limited = await api.post("/agui", json={})
     assert limited.status_code == 429
