@@ -28,8 +28,8 @@ from jsonb_array_elements($4::jsonb) with ordinality as each(e, n)
 APPROVALS = """
 insert into gateway.approvals
     (tenant_id, approval_id, session_id, turn_id, kind, digest, data, opened_at, expires_at)
-select s.tenant_id, s.session_id, s.session_id, s.session_id, $2::jsonb ->> 'kind', $2::jsonb ->> 'digest', $2,
-    s.created_at, now() + interval '1 day'
+select s.tenant_id, s.session_id, s.session_id, s.session_id, $2::jsonb ->> 'kind', $2::jsonb ->> 'digest',
+    $2::jsonb || jsonb_build_object('approval_id', s.session_id), s.created_at, now() + interval '1 day'
 from gateway.session_envelopes s where s.tenant_id = $1 order by s.session_id limit $3
 """
 KEYS = """

@@ -196,6 +196,7 @@ async def test_disabled_principal_is_refused(person: Visitor, live: Live) -> Non
         key = (await api.post("/v1/admin/keys", json={"principal": "mallory", "roles": ["user"]})).json()["key"]
     page = await person.open("/keys")
     await page.get_by_role("button", name="Disable mallory").click()
+    await page.get_by_role("button", name="Disable", exact=True).click()
     await expect(page.get_by_role("button", name="Enable mallory")).to_be_visible()
     assert (await _me(live, key))["status"] == 401
 

@@ -137,7 +137,7 @@ function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
   const hasArgs = ask.kind === "step" && args !== undefined && Object.keys(args).length > 0;
   const tooLong = hasArgs && Object.values(args).some(isHandle);
   if (refusing) {
-    const again = () => { replan.mutate({ session: ask.session, approval: ask.approvalId, digest: ask.digest, task: task ?? "", change: draft.reason }); };
+    const again = () => { draft.close(); replan.mutate({ session: ask.session, approval: ask.approvalId, digest: ask.digest, task: task ?? "", change: draft.reason }); };
     return (
       <RefuseForm
         reason={draft.reason}

@@ -171,7 +171,8 @@ function TryAgain({ session, turn }: { session: string; turn: TurnView }) {
 /** What a person can do with a task that waits for its turn. */
 function Queued({ session, turn }: { session: string; turn: TurnView }) {
   const cancel = useCancel();
-  const edit = () => { cancel.mutate(turn.id, { onSuccess: () => { restoreDraft(session, turn.text); } }); };
+  // The turn may end, and this go, before the request does; callbacks of `mutate` would then not be called.
+  const edit = () => { cancel.mutateAsync(turn.id).then(() => { restoreDraft(session, turn.text); }, () => undefined); };
   return (
     <>
       <span>number {turn.position} in the queue</span>
