@@ -82,6 +82,22 @@ begin
 end
 $$;
 
+-- Frees the turn's share of a call that failed; session and tenant keep theirs. settle() then finds no turn to book it to.
+create or replace function budgets.free_turn(tenant text, id text) returns void
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '5s' set enable_seqscan = off as $$
+begin
+    perform set_config('suma.tenants', array[free_turn.tenant]::text, true);
+    with was as (
+        select r.turn, r.tokens, r.cost from budgets.reservations r
+        where r.tenant_id = free_turn.tenant and r.id = free_turn.id and r.turn <> '' for update
+    ), freed as (
+        update budgets.reservations r set turn = '' from was where r.tenant_id = free_turn.tenant and r.id = free_turn.id
+    )
+    update budgets.accounts a set tokens_reserved = a.tokens_reserved - was.tokens, cost_reserved = a.cost_reserved - was.cost
+    from was where a.tenant_id = free_turn.tenant and a.kind = 'turn' and a.name = was.turn;
+end
+$$;
+
 -- Is an account so old that nobody will use it again? A session may be taken up after a year.
 create or replace function budgets.old(kind text, used_on date, today date) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp as $$

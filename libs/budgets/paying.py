@@ -76,6 +76,15 @@ class Charge:
             metrics.budget_overruns.inc()
             log.warning("exceeded the worst case of a call", tokens=used.tokens, reserved=worst.tokens)
 
+    async def free_turn(self) -> None:
+        """Let the turn pay for a retry: the call failed. Its session and its tenant keep what it may have cost."""
+        if self._budgets is None or self._reservation is None:
+            return
+        try:
+            await self._budgets.free_turn(self._reservation)
+        except Unavailable as error:
+            log.warning("could not free a turn's reservation", error=str(error))
+
     async def cancel(self) -> None:
         """Release the reservation: the call was not made, or the vendor reported that it failed unbilled."""
         await self.settle(NOTHING)

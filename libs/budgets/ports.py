@@ -103,7 +103,7 @@ class Budgets(Protocol):
     its reservation; then nothing more is reserved until there is room.
 
     A reservation outlives its process: a call that never returned may have been billed, so its reservation stays and
-    later counts as spent.
+    later counts as spent. A failed call stays reserved for session and tenant; its retries are the same turn's.
     """
 
     @property
@@ -120,6 +120,15 @@ class Budgets(Protocol):
 
     async def settle(self, reservation: Reservation, used: Amount) -> bool:
         """Spend what was used and release the rest. Only the first call counts; later ones return False.
+
+        Raises:
+            Unavailable: the accounts cannot be reached; the reservation stays.
+        """
+        ...
+
+    async def free_turn(self, reservation: Reservation) -> None:
+        """Release the turn's share of a call that failed, so that the turn can pay for a retry. The session and the
+        tenant keep theirs until it is settled. Safe to repeat.
 
         Raises:
             Unavailable: the accounts cannot be reached; the reservation stays.

@@ -56,6 +56,10 @@ class PostgresBudgets:
         async with self._database.connection(POOL) as connection:
             return await _settle(connection, reservation.payer.tenant, reservation.id, used)
 
+    async def free_turn(self, reservation: Reservation) -> None:
+        async with self._database.connection(POOL) as connection:
+            await queries.free_turn(connection, tenant=reservation.payer.tenant, id=reservation.id)
+
     async def accounts(self, tenant: str, session: str | None = None) -> Accounts:
         async with self._database.read(POOL, tenant) as connection:
             rows = queries.accounts(connection, tenant=tenant, session=session, span=self.limits.window)

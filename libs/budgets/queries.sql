@@ -6,6 +6,10 @@ select * from budgets.reserve(:tenant, :session, :turn, :span, :id, :about, :tok
 -- Spend what it has used, once.
 select budgets.settle(:tenant, :id, :tokens, :cost);
 
+-- name: free_turn(tenant, id)$
+-- Free the turn's share of a failed call.
+select budgets.free_turn(:tenant, :id);
+
 -- name: accounts(tenant, session, span)
 -- How the accounts of a tenant's window and of a session stand. One that was never used has no row but the window's end.
 with spell as (select * from budgets.spell(:span, bus.now()))

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, Value, event
 from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS
-from libs.events.values import Attached, Candidate, Json, Observation, Plan, Review, ToolCall, Usage
+from libs.events.values import Attached, Candidate, Json, Observation, Plan, Review, StepState, ToolCall, Usage
 
 DENIED = "DENIED"
 """Reason code of an earlier turn that changed nothing: a person refused its proposal."""
@@ -14,6 +14,8 @@ MORE_BELOW = "MORE_BELOW"
 """Reason code of an earlier turn that changed nothing: every match was in a subfolder, and it asked whether to include
 those.
 """
+
+NOT_CALLED = (StepState.SKIPPED, StepState.CANCELLED, StepState.DENIED, StepState.PENDING)
 
 
 class Exchange(Value):
@@ -62,6 +64,11 @@ class Task(Value):
     """The call that the request asks for: it is the plan, and no other is drafted."""
     calls_most: int = Field(default=20, ge=1)
     """Maximum number of the turn's tool calls, earlier rounds included."""
+
+    @property
+    def calls_left(self) -> int:
+        """The number of tool calls that the turn can still make."""
+        return max(0, self.calls_most - sum(seen.state not in NOT_CALLED for seen in self.observations))
 
 
 @event("suma.plan.requested.v1", COMMITTEE_REQUESTS)

@@ -56,9 +56,12 @@ class TurnEnded(Event):
     reason: str | None = None
     """A named reason, such as MAX_ROUNDS or POLICY_UNAVAILABLE. A completed turn may have UNDO_WANTED (the person wants
     to undo the last change, which is a rollback), DENIED (a person refused the proposal), MORE_BELOW (every match is in
-    a subfolder: "in all subfolders" includes them) or DECLINED (no tool can do it, or it is refused).
+    a subfolder: "in all subfolders" includes them), DECLINED (no tool can do it, or it is refused), or the limit that
+    left a part of the task undone, such as MAX_TOOL_CALLS.
     """
     detail: str = ""
+    usage: Usage = Usage()
+    """The sum of the turn's answered model calls."""
 
 
 @event("suma.plan.proposed.v1", OUTBOUND)

@@ -20,7 +20,7 @@ KNOWN: Mapping[str, str] = {
     "POLICY": POLICY,
     "POLICY_DENIED": POLICY,
     "OUTSIDE_WORKSPACE": OUTSIDE,
-    "COMMITTEE_REJECTED": "the plan did not pass its review; say it in other words",
+    "COMMITTEE_REJECTED": "the plan did not pass its review: {detail}",
     "REPEATED_CALL": "the same step would run twice",
     "MAX_TOOL_CALLS": STEPS,
     "MAX_ROUNDS": STEPS,
@@ -61,7 +61,8 @@ BY_PHRASE: Mapping[str, str] = {
     "a person said no": "you said no",
 }
 """Replacements for sentences without a code, by a part of the sentence."""
-DETAILED = frozenset(("BAD_ARCHIVE", "UNSAFE_ARCHIVE", "TOO_MUCH"))
+LIMITS = ("MAX_TOOL_CALLS", "MAX_ROUNDS", "MAX_WALL_TIME", "CONSECUTIVE_ERRORS")
+DETAILED = frozenset(("BAD_ARCHIVE", "UNSAFE_ARCHIVE", "TOO_MUCH", *LIMITS))
 """Codes whose own message says more than the sentence here."""
 ANY_RULE, LACKING = "no rule allows this", "; missing scope: "
 CODE = re.compile(r"^(?P<code>policy|[A-Z]{2,}(?:_[A-Z]+)*)(?::\s*(?P<detail>.*))?$", re.DOTALL)
@@ -83,6 +84,8 @@ def plain(error: str) -> str:
         return f"{told}; your key lacks the scope {scope}" if scope else told
     if begins in DETAILED and detail:
         return detail
+    if "{detail}" in known:
+        return known.format(detail=detail.removesuffix(" Rejected.") or "say it in other words")
     if "{path}" not in known:
         return known
     named = PATH.match(detail)

@@ -33,9 +33,10 @@ class CircuitOpen(Unavailable):
     code = "CIRCUIT_OPEN"
     lasting = True
 
-    def __init__(self, name: str, wait: float) -> None:
-        super().__init__(f"{name} is unavailable; retrying later (circuit open)")
-        self.retry_after = wait
+    def __init__(self, name: str, wait: float, last: str = "") -> None:
+        why = f"; the last error: {last}" if last else ""
+        super().__init__(f"{name} is unavailable; retrying later (circuit open{why})")
+        self.retry_after, self.last = wait, last
 
 
 class CallTimedOut(Unavailable):
@@ -68,7 +69,7 @@ class GuardedCall:
     ) -> None:
         self.name = name
         self._seconds, self._now = seconds, now
-        self._breaker = Breaker(rules)
+        self._breaker, self._last = Breaker(rules), ""
         self._recent = CallWindow()
         self._budget = BUDGET_MOST
         metrics.breaker_state.labels(name).set(0)
@@ -102,10 +103,11 @@ class GuardedCall:
             self._answered(generation, began, most)
             raise
         except TimeoutError as late:
-            self._failed(generation, began, most, how="timeout" if bound.expired() else "failed")
-            raise CallTimedOut(f"{self.name} did not answer in time") from late
-        except Exception:
-            self._failed(generation, began, most, how="failed")
+            timed_out = CallTimedOut(f"{self.name} did not answer in time")
+            self._failed(generation, began, most, timed_out, how="timeout" if bound.expired() else "failed")
+            raise timed_out from late
+        except Exception as error:
+            self._failed(generation, began, most, error, how="failed")
             raise
         except BaseException:
             self._replace_breaker(self._breaker.withdrawn(generation))
@@ -144,7 +146,7 @@ class GuardedCall:
         admitted = self._breaker.admitted(self._now())
         if admitted is None:
             metrics.outbound_calls.labels(self.name, "rejected").inc()
-            raise CircuitOpen(self.name, self._breaker.wait(self._now()))
+            raise CircuitOpen(self.name, self._breaker.wait(self._now()), self._last)
         self._replace_breaker(admitted)
         return admitted.generation
 
@@ -152,7 +154,8 @@ class GuardedCall:
         self._note(began, most, "ok")
         self._replace_breaker(self._breaker.answered(generation))
 
-    def _failed(self, generation: int, began: float, most: float, *, how: str) -> None:
+    def _failed(self, generation: int, began: float, most: float, error: Exception, *, how: str) -> None:
+        self._last = str(error)
         self._note(began, most, how)
         self._replace_breaker(self._breaker.failed(generation, self._now()))
 

@@ -183,8 +183,14 @@ class Screen:
         for whole in self._whole:
             self.say(whole, "dim")
         self._outcome, self._whole = "", []
-        if data["state"] == "completed":
-            return
+        if data["state"] != "completed":
+            self._not_done(data)
+        used = data.get("usage") or {}
+        if tokens := used.get("input_tokens", 0) + used.get("output_tokens", 0):
+            price = f", ${used['cost_micros'] / 1e6:,.4f}" if used["cost_micros"] else ""
+            self.say(f"{words.line(used['model'])}: {texts.count(tokens, 'token')}{price}", "dim")
+
+    def _not_done(self, data: Mapping[str, Any]) -> None:
         sign, style = SIGNS.get(data["state"], ("✘", "red"))
         # A person who stopped the turn knows the reason.
         parts = (data["reason"], data["detail"]) if self.verbose or data["state"] != "cancelled" else ()

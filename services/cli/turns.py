@@ -22,6 +22,8 @@ MORE_BELOW = "MORE_BELOW"
 """The reason of a turn that found matches only in subfolders, and asks whether to include them."""
 DECLINED = "DECLINED"
 """The reason of a turn that only explains why it cannot or will not do the request."""
+AT_A_LIMIT = ("MAX_TOOL_CALLS", "MAX_ROUNDS", "MAX_WALL_TIME", "CONSECUTIVE_ERRORS")
+"""The reasons of a turn that did a part of its task."""
 FAILURES = frozenset({"denied", "failed", "unknown"})
 ANSWERED = ("APPROVAL_CLOSED", "APPROVAL_CHANGED")
 """Another client answered first, or the question changed; the next events show the result."""
@@ -56,7 +58,7 @@ class TurnResult:
         """
         no_effect = "dropped" in self.step_states or (self.step_states and "succeeded" not in self.step_states)
         refused = self.changing_states & FAILURES and "succeeded" not in self.changing_states
-        unable = self.reason in (DECLINED, MORE_BELOW, UNDO_WANTED)
+        unable = self.reason in (DECLINED, MORE_BELOW, UNDO_WANTED, *AT_A_LIMIT)
         return self.previewed or (
             self.state == "completed" and not unable and bool(self.commits or not (no_effect or refused))
         )

@@ -179,10 +179,12 @@ class Handlers:
 
     def _refused(self, cause: Cause, case: Deliberation, review: Review) -> Changeset:
         """Resolve the plan and try again, up to the third rejection (S0-20). A given call is rejected at once: a
-        resolved plan would be another call than the one that was asked for.
+        resolved plan would be another call than the one that was asked for. So is any plan once no call is left.
         """
-        if case.task.call is not None or case.rejections >= self._settings.rejections_most:
-            return Changeset(cause).emit(_rejected(case, "COMMITTEE_REJECTED", review.reason))
+        hopeless = case.task.call is not None or not case.task.calls_left
+        if hopeless or case.rejections >= self._settings.rejections_most:
+            code = "MAX_TOOL_CALLS" if review.by == "budget" else "COMMITTEE_REJECTED"
+            return Changeset(cause).emit(_rejected(case, code, review.reason))
         return Changeset(cause).start(_call(RESOLVE, cause, case))
 
 

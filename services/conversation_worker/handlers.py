@@ -118,10 +118,17 @@ class Handlers:
         return await self.decide(cause, decide, on_policy_timeout)
 
     async def rejected(self, cause: Cause, event: Envelope[PlanRejected]) -> Changeset:
-        uow = await self.uow(cause)
-        if uow.accepts(Input.PLAN_REJECTED, event.data.request_id):
-            plan.reject(self._context, uow, event.data)
-        return self.close(uow)
+        rejected = event.data
+
+        async def decide(uow: UnitOfWork) -> None:
+            if uow.accepts(Input.PLAN_REJECTED, rejected.request_id):
+                await plan.reject(self._context, uow, rejected)
+
+        def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
+            if uow.accepts(Input.PLAN_REJECTED, rejected.request_id):
+                finish.stop(self._context, uow, refused)
+
+        return await self.decide(cause, decide, on_policy_timeout)
 
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
         uow = await self.uow(cause)

@@ -53,6 +53,9 @@ class Deadly:
         self._at("settle:after")
         return settled
 
+    async def free_turn(self, reservation: Reservation) -> None:
+        await self.budgets.free_turn(reservation)
+
     async def accounts(self, tenant: str, session: str | None = None) -> Accounts:
         return await self.budgets.accounts(tenant, session)
 

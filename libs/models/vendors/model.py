@@ -68,7 +68,7 @@ class VendorModel:
         tools = _allowed(task, catalogue)
         found, usage = await self._repaired(
             self._planning(task, tools),
-            lambda piece: replies.outcome(piece.text, tools, most=task.calls_most, cut=piece.cut),
+            lambda piece: replies.outcome(piece.text, tools, cut=piece.cut),
         )
         return replace(found, usage=usage)
 
@@ -83,7 +83,7 @@ class VendorModel:
         data = self._data.resolver(task, plan, reason, tools, self._now())
         found, usage = await self._repaired(
             self._ask("resolve", prompts.resolver(), data, PLANNED),
-            lambda piece: replies.revised(piece.text, tools, most=task.calls_most, cut=piece.cut),
+            lambda piece: replies.revised(piece.text, tools, cut=piece.cut),
         )
         return replace(found, usage=usage)
 

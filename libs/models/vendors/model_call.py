@@ -4,7 +4,8 @@ Every call is streamed, even where the caller needs the whole. So a model that h
 an abandoned call closes its connection at once.
 
 The most that a call may use is reserved before anything is sent, and settled once the actual usage is known. A call
-that was abandoned, interrupted or not answered may have been billed, so its reservation stays.
+that was abandoned, interrupted or not answered may have been billed, so its reservation stays; of one that failed, the
+turn's share is freed for the retries.
 """
 
 from __future__ import annotations
@@ -144,9 +145,9 @@ class ModelCall:
             async with self.guard.call_scope(math.inf), aclosing(self._counted(ask, bill)) as pieces:
                 async for piece in pieces:
                     yield piece
-        except CircuitOpen:
+        except CircuitOpen as shut:
             await bill.cancel()
-            raise
+            raise CircuitOpen(f"the model server of {self.name} ({self.url})", shut.retry_after, shut.last) from None
 
     def worst(self, ask: Ask) -> Amount:
         """Return the most that a call may use."""
@@ -220,6 +221,8 @@ class ModelCall:
         except (*BROKEN, SumaError) as error:
             if not clock.has_output and errors.unpaid(error):
                 await bill.cancel()
+            else:
+                await bill.free_turn()
             raise errors.of(error, self.name) from None
         yield self._last(ask, response, received)
 

@@ -16,7 +16,7 @@ from libs.events.committee import Task
 from libs.events.values import Plan
 from libs.skills import ToolDefinition
 
-VERSION = "2026-11-1"
+VERSION = "2026-11-2"
 """Change it with the prompts below; spans carry it."""
 
 _DATA = """\
@@ -42,7 +42,7 @@ meant, or something needed is missing
 
 Rules of a plan:
 - Only tools of `tools`, by their exact names; args by their `params` (JSON Schema), none that is not there. \
-At most 20 steps, the fewest that do it.
+At most `steps_most` steps, the fewest that do it.
 - Steps run in order. `"$step(n).field"` as a whole value takes a field of an earlier step's result, n from 1; \
 `returns` lists the fields of each tool.
 - Read before you change: before deleting, moving or renaming, a step lists what is meant, and the change takes its \
@@ -95,7 +95,8 @@ class Rendered:
         self._most = most
 
     def planner(self, task: Task, tools: Sequence[ToolDefinition], now: datetime) -> str:
-        return self._fit(task, {"today": _day(now), **_request(task)}, tools)
+        fixed = {"today": _day(now), **_request(task), "steps_most": task.calls_left}
+        return self._fit(task, fixed, tools)
 
     def critic(self, task: Task, plan: Plan, tools: Sequence[ToolDefinition], now: datetime) -> str:
         named = {step.tool for step in plan.steps}
@@ -104,6 +105,7 @@ class Rendered:
 
     def resolver(self, task: Task, plan: Plan, reason: str, tools: Sequence[ToolDefinition], now: datetime) -> str:
         fixed = {"today": _day(now), **_request(task), "plan": _plan(plan), "rejected": reason}
+        fixed["steps_most"] = task.calls_left
         return self._fit(task, fixed, tools)
 
     def answer(self, task: Task, now: datetime) -> str:

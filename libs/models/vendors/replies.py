@@ -55,12 +55,12 @@ class Verdict(BaseModel):
     step: int | None = None
 
 
-def outcome(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool) -> PlannerOutcome:
-    """Parse a plan of at most `most` steps, an answer or a question. Raises `InvalidModelOutput`."""
+def outcome(text: str, tools: Sequence[ToolDefinition], *, cut: bool) -> PlannerOutcome:
+    """Parse a plan, an answer or a question. Raises `InvalidModelOutput`."""
     reply = _reply(text, cut=cut)
     match reply.kind:
         case "plan":
-            return drafted(reply, tools, most)
+            return drafted(reply, tools)
         case "answer" | "decline":
             kind = AnswerKind.ANSWER if reply.kind == "answer" else AnswerKind.DECLINED
             return Answered(_required_text(reply)[:TEXT_MOST], kind)
@@ -68,18 +68,18 @@ def outcome(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool)
             return ClarificationNeeded(_required_text(reply), missing=tuple(reply.missing[:20]))
 
 
-def revised(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool) -> PlanDraft:
+def revised(text: str, tools: Sequence[ToolDefinition], *, cut: bool) -> PlanDraft:
     """Parse a plan; any other kind is an error. Raises `InvalidModelOutput`."""
     reply = _reply(text, cut=cut)
     if reply.kind != "plan":
         raise InvalidModelOutput('A revised plan is needed: kind "plan", with steps.')
-    return drafted(reply, tools, most)
+    return drafted(reply, tools)
 
 
-def drafted(reply: Reply, tools: Sequence[ToolDefinition], most: int) -> PlanDraft:
+def drafted(reply: Reply, tools: Sequence[ToolDefinition]) -> PlanDraft:
     """Convert the reply's steps to a plan; each step's properties come from its tool, not from the model."""
     known = {tool.name: tool for tool in tools}
-    faults = list(_faults(reply.steps, known, most))
+    faults = list(_faults(reply.steps, known))
     if faults:
         raise InvalidModelOutput(" ".join(faults[:FAULTS_MOST]))
     steps = tuple(_step(n, proposed, known[proposed.tool]) for n, proposed in enumerate(reply.steps, start=1))
@@ -125,11 +125,9 @@ def _required_text(reply: Reply) -> str:
     return reply.text.strip()
 
 
-def _faults(steps: Sequence[ProposedStep], known: Mapping[str, ToolDefinition], most: int) -> Iterator[str]:
+def _faults(steps: Sequence[ProposedStep], known: Mapping[str, ToolDefinition]) -> Iterator[str]:
     if not steps:
         yield 'A plan needs at least one step; without one, say kind "answer".'
-    if len(steps) > most:
-        yield f"A plan has at most {most} steps, this one has {len(steps)}."
     for n, proposed in enumerate(steps, start=1):
         tool = known.get(proposed.tool)
         if tool is None:

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 from libs.errors import Rejected
 from libs.events.committee import Task
-from libs.events.values import Plan, Review, Step, StepState
+from libs.events.values import Plan, Review, Step
 from libs.guards import commands, paths
 from libs.guards.allowlist import allows
 from libs.skills import REFERENCE, Effect, ToolDefinition, strings
 
 BYTES_MOST = 48 * 1024
 """Bytes of a plan, since it travels inside events. Its steps' results may be large, but are not part of it."""
-NOT_CALLED = (StepState.SKIPPED, StepState.CANCELLED, StepState.DENIED, StepState.PENDING)
 DEFAULT_ROOT = "/workspace"
 """The default root for checking paths as text; the committee does not access the workspace."""
 
@@ -70,11 +69,10 @@ def form(case: Case) -> Fault | None:
 
 def budget(case: Case) -> Fault | None:
     """Check that the turn's calls, including those of earlier rounds, stay within its limit."""
-    made = sum(seen.state not in NOT_CALLED for seen in case.task.observations)
-    left = max(0, case.task.calls_most - made)
-    if len(case.plan.steps) > left:
-        return Fault(f"The plan has {len(case.plan.steps)} steps; only {left} calls are left.")
-    return None
+    steps, left, most = len(case.plan.steps), case.task.calls_left, case.task.calls_most
+    return (
+        Fault(f"The plan has {steps} steps, and {left} of this turn's {most} calls are left.") if steps > left else None
+    )
 
 
 def tools(case: Case) -> Fault | None:

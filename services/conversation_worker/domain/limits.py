@@ -5,9 +5,11 @@ Budgets limit tokens and cost, before each call of a model (`libs.budgets`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.conversation_worker.turn.state import Turn
+from services.conversation_worker.turn.state import Outcome, Turn, TurnState
 
 
 class Limits(BaseModel):
@@ -25,16 +27,34 @@ class Limits(BaseModel):
     """Seconds of work in one turn; waiting for people does not count."""
 
 
-def before_call(turn: Turn, limits: Limits) -> str | None:
-    """Return the named reason why no further tool may be called, or None."""
-    return "MAX_TOOL_CALLS" if turn.calls >= limits.calls else before_thought(turn, limits)
+CALLS = "MAX_TOOL_CALLS"
+SAYS: Mapping[str, tuple[str, str]] = {
+    CALLS: ("calls", "A turn makes at most {most} tool calls."),
+    "MAX_ROUNDS": ("rounds", "A turn plans at most {most} times."),
+    "CONSECUTIVE_ERRORS": ("errors", "{most} steps in a row failed."),
+    "MAX_WALL_TIME": ("seconds", "A turn works for at most {most:g} s."),
+}
+"""The limit behind each reason, and its sentence."""
 
 
-def before_thought(turn: Turn, limits: Limits) -> str | None:
-    """Return the named reason why the turn must stop, or None."""
+def before_call(turn: Turn, limits: Limits) -> Outcome | None:
+    """Return the outcome of a turn that may call no further tool, or None."""
+    return reached(CALLS, limits) if turn.calls >= limits.calls else before_thought(turn, limits)
+
+
+def before_thought(turn: Turn, limits: Limits) -> Outcome | None:
+    """Return the outcome of a turn that must stop, or None."""
     checks = (
         (turn.round > limits.rounds, "MAX_ROUNDS"),
         (turn.errors >= limits.errors, "CONSECUTIVE_ERRORS"),
         (turn.worked > limits.seconds, "MAX_WALL_TIME"),
     )
-    return next((reason for over, reason in checks if over), None)
+    return next((reached(reason, limits) for over, reason in checks if over), None)
+
+
+def reached(reason: str, limits: Limits, why: str = "") -> Outcome:
+    """Return the outcome of a turn at a limit: it names the limit, and the setting that raises it."""
+    name, says = SAYS[reason]
+    what = why.removesuffix(" Rejected.") or says.format(most=getattr(limits, name))
+    mend = f"Ask for a smaller part, or raise SUMA_CONVERSATION_WORKER__LIMITS__{name.upper()}."
+    return Outcome(state=TurnState.FAILED, reason=reason, detail=f"{what} {mend}")

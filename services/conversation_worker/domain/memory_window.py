@@ -10,9 +10,6 @@ from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, Conversation, StepRun
 
-PLANNED_MOST = 20
-"""Calls to which a plan may always bring a turn."""
-
 
 def task_of(
     conversation: Conversation,
@@ -47,8 +44,7 @@ def task_of(
         ),
         tools=settings.tools,
         call=turn.message.call,
-        # A lower limit ends the turn at the call that exceeds it: what came before it stays to be seen.
-        calls_most=max(PLANNED_MOST, settings.limits.calls),
+        calls_most=settings.limits.calls,
     )
 
 

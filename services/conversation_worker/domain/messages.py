@@ -8,6 +8,7 @@ from libs.events.values import EffectClass
 from libs.texts import count, name, quoted
 
 COMMIT_UNDO = "This can be undone: previous versions are kept; undo restores them unless they have been modified since."
+CUT_SHORT = "This is only a part of the task."
 STAGED = "Only staged: no file changes until you have seen the whole diff and agreed."
 FINAL = "It acts outside this folder and cannot be undone from here."
 UNDO: Mapping[EffectClass, str] = {

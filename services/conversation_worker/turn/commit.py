@@ -55,9 +55,15 @@ async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] 
             undo=messages.COMMIT_UNDO,
             trouble=trouble[:500],
             rule=decision.rule,
-            detail=match_lines.leaves_out(reasons.shown(uow.conversation.current())),
+            detail=_detail(uow),
         )
     )
+
+
+def _detail(uow: UnitOfWork) -> str:
+    """Return what the diff does not show: the limit that cut it short, and what its steps left out."""
+    cut_short = f"{messages.CUT_SHORT} {uow.turn.limit.detail}" if uow.turn.limit is not None else ""
+    return " ".join(filter(None, (cut_short, match_lines.leaves_out(reasons.shown(uow.conversation.current())))))
 
 
 async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:

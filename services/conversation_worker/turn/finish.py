@@ -9,7 +9,7 @@ from libs.events.committee import Exchange
 from libs.events.values import StepState, Usage
 from libs.leases.ports import Cancelled, NewLease
 from libs.telemetry import metrics
-from services.conversation_worker.domain import event_sizes, memory_window, reasons, referenced_files
+from services.conversation_worker.domain import event_sizes, memory_window, messages, reasons, referenced_files
 from services.conversation_worker.turn import start, tool_calls
 from services.conversation_worker.turn.context import ANSWER, TurnContext
 from services.conversation_worker.turn.state import DROP, Outcome, TurnState
@@ -114,12 +114,15 @@ def complete(
 ) -> None:
     """Complete the turn with its answer."""
     uow.done(Effect.COMPLETE)
-    turn, text = uow.turn, text[: event_sizes.ANSWER_MOST]
+    turn = uow.update_turn(usage=usage or uow.turn.usage)
+    if turn.limit is not None:
+        text, reason = f"{text}\n\n{messages.CUT_SHORT} {turn.limit.detail}", reason or turn.limit.reason
+    text = text[: event_sizes.ANSWER_MOST]
     # Derived, so that a repeated handling writes the same message.
     message_id = ids.derived(turn.turn_id, "answer")
     start.add_message(uow, message_id, "assistant", text)
     uow.emit(
-        MessageCompleted(turn_id=turn.turn_id, message_id=message_id, text=text, usage=usage or turn.usage),
+        MessageCompleted(turn_id=turn.turn_id, message_id=message_id, text=text, usage=turn.usage),
     )
     if turn.message.call is None:
         uow.emit(start.memory_request(turn.message, message_id, "answer", text))

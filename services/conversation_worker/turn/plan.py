@@ -9,7 +9,7 @@ from libs import ids
 from libs.events import ClarificationRequested, PlanApproved, PlanProposed, PlanRejected, PlanUnclear
 from libs.events.values import Plan, Usage
 from libs.leases.ports import NewLease
-from services.conversation_worker.domain import reasons
+from services.conversation_worker.domain import limits, reasons
 from services.conversation_worker.rows import PlanRow
 from services.conversation_worker.turn import commit, finish, steps
 from services.conversation_worker.turn.context import CLARIFICATION, TurnContext
@@ -38,12 +38,20 @@ async def approve(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
         finish.complete(context, uow, answer, reason=reason)
 
 
-def reject(context: TurnContext, uow: UnitOfWork, rejected: PlanRejected) -> None:
-    """Stop the turn: the committee has no plan for it."""
-    uow.take(Input.PLAN_REJECTED, rejected.request_id)
+async def reject(context: TurnContext, uow: UnitOfWork, rejected: PlanRejected) -> None:
+    """Stop the turn: the committee has no plan for it. At the limit of calls, first offer what earlier plans staged."""
     _record_planning(context, uow, rejected.usage)
     state = TurnState.REFUSED if rejected.code in COMMITTEE_SAYS_NO else TurnState.FAILED
-    finish.stop(context, uow, Outcome(state=state, reason=rejected.code, detail=rejected.reason))
+    over = Outcome(state=state, reason=rejected.code, detail=rejected.reason)
+    if rejected.code == limits.CALLS:
+        over = limits.reached(limits.CALLS, context.settings.limits, rejected.reason)
+        if uow.turn.dirty:
+            uow.update_turn(limit=over)
+            uow.take(Input.PLAN_ANSWERED, rejected.request_id)
+            await commit.ask(context, uow)
+            return
+    uow.take(Input.PLAN_REJECTED, rejected.request_id)
+    finish.stop(context, uow, over)
 
 
 def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclear) -> None:

@@ -134,6 +134,8 @@ class Turn(Value):
     commit_result: CommitResult | None = None
     """The same in figures, for the answer."""
     outcome: Outcome | None = None
+    limit: Outcome | None = None
+    """The limit that ended its planning; what was staged before is still offered."""
 
     @property
     def plan_request_id(self) -> str:

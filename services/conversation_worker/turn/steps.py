@@ -45,9 +45,9 @@ async def advance(context: TurnContext, uow: UnitOfWork) -> None:
 
 async def _start(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None:
     # Before each call, not each round: one plan alone may exceed the limits.
-    reason = limits.before_call(uow.turn, context.settings.limits)
-    if reason is not None:
-        finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=reason))
+    limit = limits.before_call(uow.turn, context.settings.limits)
+    if limit is not None:
+        finish.stop(context, uow, limit)
         return
     states = {other.step.ordinal: other.state for other in uow.conversation.current()}
     if step_references.blocked(run.step, states):
@@ -71,9 +71,12 @@ async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
     """End the round: plan again, ask about the diff, or answer."""
     turn = uow.turn
     if turn.plan is not None and not turn.plan.complete:
-        reason = limits.before_thought(uow.update_turn(round=turn.round + 1), context.settings.limits)
-        if reason is not None:
-            finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=reason))
+        limit = limits.before_thought(uow.update_turn(round=turn.round + 1), context.settings.limits)
+        if limit is not None and turn.dirty:
+            # Each round was carried out whole, so a person decides whether what is staged is worth keeping.
+            uow.update_turn(round=turn.round, limit=limit, plan=turn.plan.model_copy(update={"complete": True}))
+        elif limit is not None:
+            finish.stop(context, uow, limit)
             return
     effects = uow.take(Input.ROUND_ENDED)
     if Effect.GATHER_CONTEXT in effects:

@@ -15,7 +15,7 @@ from libs.changes import Cause, Change, Changeset
 from libs.changes.rows import Row
 from libs.events import ApprovalClosed, ApprovalDecided, EffectResolved, StepChanged, TurnEnded
 from libs.events.base import Event
-from libs.events.values import Asset, Json, StepState
+from libs.events.values import Asset, Json, StepState, Usage
 from libs.leases.ports import NewLease
 from libs.telemetry import metrics
 from libs.texts import proposed
@@ -79,8 +79,9 @@ class UnitOfWork:
         """Report that a turn has ended, and remember it: no turn ends twice."""
         # Kept with the session, so that a late input of this turn is known as such; bounded, as the row is.
         self.update_session(ended=(*self.session.ended, turn_id)[-ENDED_MOST:])
-        state, reason = outcome.state.value, outcome.reason
-        self.emit(TurnEnded(turn_id=turn_id, state=state, reason=reason, detail=outcome.detail[:2000]))
+        turn, about = self.conversation.turn, {"state": outcome.state.value, "reason": outcome.reason}
+        usage = turn.usage if turn is not None and turn.turn_id == turn_id else Usage()
+        self.emit(TurnEnded(turn_id=turn_id, detail=outcome.detail[:2000], usage=usage, **about))
 
     def has_running_calls(self) -> bool:
         """Return whether a call of a step is running."""

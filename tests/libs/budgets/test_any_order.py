@@ -23,7 +23,9 @@ Step = tuple[str, int, Amount]
 tenants = itertools.count()
 amounts = st.builds(Amount, st.integers(0, 15), st.integers(0, 20))
 steps = st.tuples(
-    st.sampled_from(["reserve", "reserve", "settle", "settle again", "cancel", "lose"]), st.integers(0, 7), amounts
+    st.sampled_from(["reserve", "reserve", "settle", "settle again", "cancel", "lose", "free turn"]),
+    st.integers(0, 7),
+    amounts,
 )
 
 
@@ -36,13 +38,15 @@ class Book:
     under_way: list[Reservation] = field(default_factory=list)
     lost: list[Reservation] = field(default_factory=list)
     over: list[Reservation] = field(default_factory=list)
+    freed: set[str] = field(default_factory=set)
+    """Failed calls, for which their turn no longer pays."""
 
     def payer(self, number: int) -> Payer:
         """Return payers for four turns in two sessions."""
         return Payer(self.tenant, f"s{number % 2}", f"t{number % 4}")
 
     def held(self, kind: str, name: str) -> tuple[int, int]:
-        mine = [call.worst for call in (*self.under_way, *self.lost) if (kind, name) in accounts(call.payer)]
+        mine = [call.worst for call in (*self.under_way, *self.lost) if (kind, name) in self.accounts(call)]
         tokens = self.spent[kind, name, "tokens"] + sum(worst.tokens for worst in mine)
         return tokens, self.spent[kind, name, "cost"] + sum(worst.cost_micros for worst in mine)
 
@@ -56,10 +60,13 @@ class Book:
                 return f"{prefix}MAX_COST"
         return None
 
+    def accounts(self, call: Reservation) -> list[tuple[str, str]]:
+        return accounts(call.payer)[call.id in self.freed :]
+
     def settle(self, number: int, used: Amount) -> Reservation:
         call = self.under_way.pop(number % len(self.under_way))
         self.over.append(call)
-        for kind, name in accounts(call.payer):
+        for kind, name in self.accounts(call):
             self.spent[kind, name, "tokens"] += used.tokens
             self.spent[kind, name, "cost"] += used.cost_micros
         return call
@@ -84,6 +91,10 @@ async def test_the_accounts_say_what_a_model_says_after_any_calls(bank: Bank, or
             assert not await budgets.settle(book.over[number % len(book.over)], amount)
         elif verb == "lose" and book.under_way:
             book.lost.append(book.under_way.pop(number % len(book.under_way)))
+        elif verb == "free turn" and (calls := [*book.under_way, *book.over]):
+            failed = calls[number % len(calls)]
+            await budgets.free_turn(failed)
+            book.freed |= {failed.id} if failed in book.under_way else set()
         elif verb in ("settle", "cancel") and book.under_way:
             used = amount if verb == "settle" else NOTHING
             assert await budgets.settle(book.settle(number, used), used)

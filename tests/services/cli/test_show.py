@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from services.cli.show import Screen, diff_of, taken_back
@@ -295,6 +296,14 @@ def test_files_that_someone_else_changed_are_listed() -> None:
 def test_a_refusal_is_shown_with_its_reason() -> None:
     ended = event(1, "turn.ended", state="refused", reason="POLICY_DENIED", detail="not allowed")
     assert shown(ended).strip() == "✘ refused (the policy does not allow it: not allowed)"
+
+
+@pytest.mark.parametrize(("micros", "price"), [(12_300, ", $0.0123"), (0, "")])
+def test_a_turn_ends_with_what_its_model_cost(micros: int, price: str) -> None:
+    usage = {"model": "openai:toy", "input_tokens": 1200, "output_tokens": 34, "cost_micros": micros}
+    for state in ("completed", "failed"):
+        ended = event(1, "turn.ended", state=state, reason=None, detail="", usage=usage)
+        assert shown(ended).endswith(f"openai:toy: 1,234 tokens{price}\n")
 
 
 def test_a_person_who_stopped_a_turn_is_not_told_why() -> None:

@@ -196,6 +196,10 @@ def test_what_was_refused_or_failed_altogether_is_not_done(events: list[Event], 
     assert followed(Gateway([*events, END])).done is done
 
 
+def test_a_task_that_a_limit_cut_short_is_not_done() -> None:
+    assert not followed(Gateway([event(9, "turn.ended", state="completed", reason="MAX_TOOL_CALLS")])).done
+
+
 def test_denied_change_after_a_look_is_not_done() -> None:
     looked = [planned(False, True), step(2, 1, "succeeded")]
     assert not followed(Gateway([*looked, step(3, 2, "denied"), END])).done

@@ -136,6 +136,29 @@ async def test_call_that_broke_off_stays_reserved(home: Dsns, tmp_path: Path, br
         assert account.tokens.reserved > 16_000, "its worst case"
 
 
+@pytest.mark.parametrize(
+    ("fault", "reason", "says"),
+    [
+        (Turn(hangs=True), "MODEL_TIMED_OUT", "sent nothing within 0.7 s"),
+        (said("There", hangs=True), "MODEL_TIMED_OUT", "sent nothing for 0.7 s"),
+    ],
+)
+async def test_model_that_never_answers_is_no_budget_limit(
+    home: Dsns, tmp_path: Path, fault: Turn, reason: str, says: str
+) -> None:
+    limits = limited("turn", tokens=60_000)
+    async with scenario(home, tmp_path, *[fault] * 5, limits=limits, first=0.7, pause=0.7) as on:
+        turn = await on.say()
+        for attempt in range(1, 5):
+            await on.there.heard(attempt)
+            await on.waits()
+            await on.at.later(60)
+        told = await on.at.ended(turn, session="s")
+        assert (told.state, told.reason) == ("failed", reason)
+        assert told.detail == f"5 attempts failed; the last error: openai-compatible:toy {says}"
+        assert (await account_of(on)).tokens.reserved > 5 * 16_000, "each may have been billed"
+
+
 @pytest.mark.requirement("A23")
 async def test_cancelled_call_stays_reserved_until_it_counts_as_spent(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, Turn(hangs=True)) as on:

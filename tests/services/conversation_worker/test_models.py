@@ -96,11 +96,11 @@ async def scenario(
 async def test_it_plans_acts_and_answers_word_by_word(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, LIST, said("There are ", "two ", "files.")) as on:
         turn = await on.say()
-        answer = await on.answer()
-        assert (await on.at.ended(turn, session="s")).state == "completed"
+        answer, ended = await on.answer(), await on.at.ended(turn, session="s")
+        used = ended.usage.input_tokens, ended.usage.cost_micros
         assert (answer.text, on.forms) == ("There are two files.", ["propose", "words"])
         assert [delta.text for delta in on.watched.heard] == ["There are ", "two ", "files."]
-        assert (answer.usage.input_tokens, answer.usage.cost_micros) == (200, 280)
+        assert (answer.usage.input_tokens, answer.usage.cost_micros) == (200, 280) == used
         assert "a.txt" in on.there.asked[1].text
 
 

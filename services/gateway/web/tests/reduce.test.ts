@@ -146,6 +146,7 @@ describe("what a turn says of itself", () => {
     const before = only(waiting);
     const turn = only([closed("denied"), proposed("rolled_back"), event("workspace.changed", { change: "dropped", epoch: 1 }), event("turn.ended", { state: "completed", reason: "DENIED" })].reduce(reduce, waiting));
     expect(ofTask(turn, false).text).toBe("Declined");
+    expect(ofTask({ ...turn, reason: "MAX_TOOL_CALLS" }, false).text).toBe("Done in part");
     expect(turn.rounds[0]?.steps[0]?.endedAt).not.toBeNull();
     const took = (each: typeof turn) => Date.parse(each.rounds[0]?.steps[0]?.endedAt ?? "") - Date.parse(each.rounds[0]?.steps[0]?.startedAt ?? "");
     expect(took(turn)).toBe(took(before));

@@ -99,7 +99,9 @@ async def test_what_an_open_circuit_keeps_from_being_sent_costs_nothing(there: V
             for _ in range(2):
                 with pytest.raises(Unavailable):
                     [piece async for piece in model.answer(TASK)]
-            with pytest.raises(CircuitOpen):
+            with pytest.raises(
+                CircuitOpen, match=rf"the model server of openai:toy \({there.url}\) .*: openai:toy failed"
+            ):
                 await model.plan(TASK, skills().tools)
     assert len(there.asked) == 1
     assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (0, 0)

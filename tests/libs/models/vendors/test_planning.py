@@ -88,7 +88,6 @@ WRONG = {
     "an unknown field": (planned(LISTED, ("manage-files.delete", {"paths": "$step(1).x"})), "returns no 'x'"),
     "half a reference": (planned(LISTED, ("manage-files.delete", {"paths": ["$step(1)"]})), "is no reference"),
     "no steps": (planned(), "needs at least one step"),
-    "too many steps": (planned(*[LISTED] * 21), "at most 20 steps"),
     "an empty answer": (called({"kind": "answer", "text": " "}), '"text" is empty'),
     "nothing": (said(), "The reply is not valid JSON"),
     "truncation": (said('{"kind": "pl', finish="length"), "was cut off"),
@@ -128,12 +127,13 @@ async def test_a_fence_around_the_whole_is_taken_off(
 @pytest.mark.requirement("S0-10")
 async def test_planner_prompt_has_date_tools_and_observations(there: Vendor, model: Open, catalogue: Catalogue) -> None:
     seen = Observation(ordinal=1, tool="manage-files.list", description="d", state=StepState.SUCCEEDED, data={"n": 3})
-    task = TASK.model_copy(update={"observations": (seen,), "memories": ("likes PNG",), "root": "/home/ada/secret"})
+    given = {"memories": ("likes PNG",), "root": "/home/ada/secret", "calls_most": 7}
+    task = TASK.model_copy(update={"observations": (seen,), **given})
     there.play(planned(LISTED))
     await (await model()).plan(task, catalogue)
     told = data(there)
     assert (told["today"], told["memories"]) == ("2026-03-04, Wednesday", ["likes PNG"])
-    assert told["observations"][0]["data"] == {"n": 3}
+    assert (told["observations"][0]["data"], told["steps_most"]) == ({"n": 3}, 6)
     listed = next(tool for tool in told["tools"] if tool["name"] == "manage-files.list")
     assert listed["params"]["type"] == "object"
     assert "/home/ada" not in there.asked[0].text, "where the folder lies is nobody's business"

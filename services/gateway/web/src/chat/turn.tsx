@@ -194,13 +194,14 @@ function Footer({ session, turn, undone }: { session: string; turn: TurnView; un
   const ended = ENDED.has(turn.state);
   const waits = turn.state.startsWith("awaiting");
   const tokens = (turn.usage?.input_tokens ?? 0) + (turn.usage?.output_tokens ?? 0);
+  const price = (turn.usage?.cost_micros ?? 0) / 1e6;
   return (
     <footer className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-muted">
       <Badge tone={tone}>{!ended && !waits && <Spinner className="size-3" />}{text}</Badge>
       {turn.position !== null && !ended && <Queued session={session} turn={turn} />}
       {!ended && !waits && turn.startedAt && <Elapsed since={turn.startedAt} />}
       {turn.startedAt && turn.endedAt && <Took turn={turn} from={turn.startedAt} to={turn.endedAt} />}
-      {tokens > 0 && <span className="tabular-nums">{tokens.toLocaleString("en")} tokens</span>}
+      {tokens > 0 && <span className="tabular-nums">{tokens.toLocaleString("en")} tokens{price > 0 && `, $${price.toFixed(4)}`}</span>}
       {turn.state !== "completed" && turn.detail && <span className="basis-full [overflow-wrap:anywhere] text-ink">{turn.detail}</span>}
       {(turn.state === "failed" || turn.state === "refused") && turn.text && <TryAgain session={session} turn={turn} />}
     </footer>

@@ -62,6 +62,7 @@ const HANDLERS: Handlers = {
     state: data.state,
     reason: data.reason ?? null,
     detail: data.detail ?? "",
+    usage: data.usage ?? null,
     endedAt: time,
     draft: "",
     answers: data.reason === ANSWERED ? (data.detail ?? null) : null,
@@ -111,7 +112,7 @@ const HANDLERS: Handlers = {
     state: "awaiting_clarification",
     questions: [...now.questions, { asked: data, at: time, reply: null, repliedAt: null }],
   }),
-  "message.completed": (_, data) => ({ answer: data.text, usage: data.usage ?? null, draft: "" }),
+  "message.completed": (_, data) => ({ answer: data.text, draft: "" }),
   "workspace.changed": (now, data) => ({ changes: [...now.changes, data] }),
 };
 

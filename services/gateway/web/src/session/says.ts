@@ -43,6 +43,8 @@ const OUTCOMES: Record<string, Said> = {
   did_not_happen: { text: "It did not happen", tone: "neutral" },
 };
 
+const AT_A_LIMIT = new Set(["MAX_TOOL_CALLS", "MAX_ROUNDS", "MAX_WALL_TIME", "CONSECUTIVE_ERRORS"]);
+
 const other = (state: string): Said => ({ text: state.replaceAll("_", " "), tone: "neutral" });
 
 export const ofTurn = (state: string): Said => TURNS[state] ?? other(state);
@@ -52,6 +54,7 @@ export function ofTask(turn: TurnView, undone: boolean): Said {
   if (turn.state !== "completed") return ofTurn(turn.state);
   const made = new Set(turn.changes.map(({ change }) => change));
   if (undone || made.has("rolled_back")) return { text: "Undone", tone: "neutral" };
+  if (turn.reason !== null && AT_A_LIMIT.has(turn.reason)) return { text: "Done in part", tone: "neutral" };
   if (made.has("committed")) return ofTurn("completed");
   if (made.has("dropped") || turn.reason === "DENIED" || turn.reason === "DECLINED") return { text: "Declined", tone: "neutral" };
   return { text: "Answered", tone: "neutral" };
