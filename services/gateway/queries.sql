@@ -112,6 +112,20 @@ from gateway.turns
 where tenant_id = :tenant and session_id = :session and (cast(:after as text) is null or turn_id > :after)
 order by turn_id limit :most;
 
+-- name: conversation(tenant, principal, root, turns, texts)$
+-- A principal's session that holds a chat: that of the newest known turn, else that with the most of its texts (as MD5). Chats may
+-- begin alike, so the session with the fewest turns comes first: in it nothing else followed.
+select t.session_id
+from gateway.turns t join gateway.session_envelopes s on s.tenant_id = t.tenant_id and s.session_id = t.session_id
+where t.tenant_id = :tenant and s.principal = :principal and (cast(:root as text) is null or s.root = :root)
+    and (t.turn_id = any(cast(:turns as text[])) or md5(t.answer) = any(cast(:texts as text[])))
+group by t.session_id
+order by max(array_position(cast(:turns as text[]), t.turn_id)) desc nulls last,
+    count(distinct t.answer) + count(distinct t.text) filter (where md5(t.text) = any(:texts)) desc,
+    (select count(*) from gateway.turns o where o.tenant_id = :tenant and o.session_id = t.session_id),
+    max(t.turn_id) desc
+limit 1;
+
 -- name: approval_by_id(tenant, approval)^
 select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at,
     case when outcome is null then draft::text end as draft

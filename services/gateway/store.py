@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from hashlib import md5
 from pathlib import Path
 from typing import Any
 
@@ -305,6 +306,16 @@ class Store:
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.turns_after(connection, tenant=tenant, session=session, after=after, most=most)
             return [Turn(**row) async for row in rows]
+
+    async def conversation(
+        self, tenant: str, principal: str, *, root: str | None, turns: Sequence[str], texts: Sequence[str]
+    ) -> str | None:
+        """Return a principal's session that holds the last of these turns, or else most of these texts."""
+        known = [md5(text.encode(), usedforsecurity=False).hexdigest() for text in texts]
+        about = {"tenant": tenant, "principal": principal, "root": root, "turns": turns, "texts": known}
+        async with self._database.read(GROUP, tenant) as connection:
+            found: str | None = await queries.conversation(connection, **about)
+            return found
 
     async def approval(self, tenant: str, approval: str) -> Approval | None:
         async with self._database.read(GROUP, tenant) as connection:

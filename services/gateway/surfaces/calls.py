@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from libs.errors import NotFound, Rejected
 from libs.events.values import Hitl
 from services.gateway.api.models import Answer
+from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered, Receipt
 from services.gateway.surfaces import files, questions, segments
 from services.gateway.surfaces.files import Given
@@ -19,6 +20,11 @@ from services.gateway.surfaces.segments import Segment
 from services.gateway.surfaces.turns import ASKED, TurnClient
 
 M = TypeVar("M", bound=BaseModel)
+OURS = "suma_"
+"""The beginning of a setting's name that no client uses for anything else."""
+EARLIER_MOST = 50
+"""Texts of a conversation by which it is found again."""
+FILES_ALONE = "See the attached files."
 
 
 class AnswerUnclear(Rejected):
@@ -51,6 +57,32 @@ class Options(BaseModel):
     title: str | None = None
     hitl: Hitl | None = None
     skill: str | None = None
+    stop_on_disconnect: bool = False
+    """Whether the turn is cancelled when its client leaves."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _prefixed(cls, given: Any) -> Any:
+        """Map `suma_title` to `title`: a client may use the plain name for something else."""
+        if not isinstance(given, dict):
+            return given
+        ours = {name.removeprefix(OURS): value for name, value in given.items() if str(name).startswith(OURS)}
+        return {**given, **ours}
+
+    def within(self, session_id: str | None) -> Options:
+        """Return these settings for another session."""
+        return self.model_copy(update={"session_id": session_id, f"{OURS}session_id": session_id})
+
+    @property
+    def names_session(self) -> bool:
+        """Whether `session_id` is surely meant as one of Suma: a client may have one of its own."""
+        return f"{OURS}session_id" in (self.model_extra or {})
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The settings as they came."""
+        known = self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+        return {name: value for name, value in known.items() if f"{OURS}{name}" not in known}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +116,13 @@ class Wish:
     """Whether it answers that question, and is nothing else if that is not open any more."""
     answer: dict[str, object] | None = None
     """The answer to an approval as an object, instead of text."""
+    earlier: Sequence[str] = ()
+    """The texts of its conversation before, as far as its client sends them."""
+
+    @property
+    def said(self) -> str:
+        """Its text; files may come without words."""
+        return self.text or (FILES_ALONE if self.files else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +140,7 @@ class Call:
         """
         if self.attempt.begun is not None:
             return self.attempt.begun
+        wish = await self._placed(wish)
         asked = await self._asked(wish)
         if asked is None:
             return await self._start(wish)
@@ -108,10 +148,27 @@ class Call:
             return await self._decide(asked, wish)
         uploads = await files.attached(self.turns, wish.files)
         try:
-            await self.turns.reply(str(asked.turn_id), wish.text, attachments=uploads, key=self.attempt.key)
+            await self.turns.reply(str(asked.turn_id), wish.said, attachments=uploads, key=self.attempt.key)
         except ValidationError as error:
             raise _invalid(error) from None
         return await self._after(asked)
+
+    def follow(self, begun: Segment, options: Options) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
+        """Yield what follows, as `segments.follow` does."""
+        items = segments.follow(self.turns, begun)
+        return segments.stopping(self.turns, begun, items) if options.stop_on_disconnect else items
+
+    async def _placed(self, wish: Wish) -> Wish:
+        """Return a wish with the session of its conversation (decision 0099)."""
+        options = wish.options
+        if wish.question is not None or wish.segment is not None or options.names_session:
+            return wish
+        if options.session_id is not None and await self.turns.sees(options.session_id):
+            return wish
+        texts = wish.earlier[-EARLIER_MOST:]
+        marks = [turn for text in texts if (turn := segments.turn_of(questions.reference(text) or "")) is not None]
+        found = await self.turns.conversation(marks, texts, root=options.root) if texts else None
+        return replace(wish, options=options.within(found))
 
     async def _asked(self, wish: Wish) -> Numbered | None:
         """Return the question that a wish answers. Raises QuestionClosed."""
@@ -142,7 +199,7 @@ class Call:
             session = (await segments.named(self.turns, place))[1].session_id
         try:
             started = await self.turns.start(
-                wish.text,
+                wish.said,
                 session_id=session,
                 root=options.root if session is None else None,
                 title=options.title if session is None else None,

@@ -6,13 +6,14 @@ A surface translates its protocol to these calls and back. It decides nothing th
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
 from fastapi.requests import HTTPConnection
 
-from libs.errors import Rejected
+from libs.errors import NotFound, Rejected, SumaError
 from libs.events.values import Hitl, ToolCall
 from libs.identity import Principal
 from services.gateway.api import approvals, commands, sessions
@@ -33,6 +34,8 @@ AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")
 APPROVALS_MOST = 500
 PAGE = 1_000
+CANCEL_SECONDS = 5.0
+"""Seconds that a request which has ended may take to cancel its turn."""
 
 
 class NothingAsked(Rejected):
@@ -153,6 +156,21 @@ class TurnClient:
         require(self._who, READING)
         return (await self._here.readable(self._who, session_id)).turn_id
 
+    async def sees(self, session_id: str) -> bool:
+        """Return whether the caller may read a session of this id."""
+        with suppress(NotFound):
+            await self.open_turn(session_id)
+            return True
+        return False
+
+    async def conversation(self, turns: Sequence[str], texts: Sequence[str], *, root: str | None) -> str | None:
+        """Return the caller's session that holds the last of these turns, or else most of these texts; with `root`,
+        only one in this folder.
+        """
+        require(self._who, READING)
+        who = self._who
+        return await self._here.store.conversation(who.tenant, who.id, root=root, turns=turns, texts=texts)
+
     async def events(self, turn: TurnShown, *, after: int | None = None) -> Sequence[Numbered]:
         """Return a turn's events so far, or those after a number."""
         if after is None:
@@ -192,6 +210,13 @@ class TurnClient:
         body = Cancel(reason=reason)
         once = IdempotentRequest(key, f"cancel {turn_id}", body.model_dump(mode="json"))
         return await sessions.cancel_turn(self._here, self._who, once, turn_id, body)
+
+    async def abandon(self, turn_id: str) -> None:
+        """Cancel a turn whose client has left, unless the connection ended because this server stops."""
+        if self._here.drain.closed:
+            return
+        with anyio.CancelScope(shield=True), anyio.move_on_after(CANCEL_SECONDS), suppress(SumaError):
+            await self.cancel(turn_id, reason="its client left")
 
     async def _question(self, turn: TurnShown) -> Question | None:
         if turn.state == AWAITING_CLARIFICATION:

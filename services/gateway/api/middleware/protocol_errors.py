@@ -1,7 +1,7 @@
 """Errors of other protocols' paths in the words of their protocol.
 
-The middleware and the exception handlers answer with problem documents (RFC 9457). Below a protocol's path the same
-status and headers carry that protocol's own error body instead, so that its clients can read it.
+The middleware and the exception handlers answer with problem documents (RFC 9457). Below a protocol's path that
+protocol's own status and error body take their place, under the same headers, so that its clients can read them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from libs.runtime.problem_details import MEDIA_TYPE
 
 Problem = Mapping[str, Any]
-Translate = Callable[[Problem, str], Mapping[str, Any] | None]
-"""Return the body for a problem at a path, or None if the path is not the protocol's."""
+Translate = Callable[[Problem, str], tuple[int, Mapping[str, Any]] | None]
+"""Return the status and body for a problem at a path, or None if the path is not the protocol's."""
 
 
 class ProtocolErrors:
@@ -62,7 +62,7 @@ class _Answer:
         for translate in self._translations:
             translated = translate(problem, self._path)
             if translated is not None:
-                body = orjson.dumps(translated)
+                head["status"], body = translated[0], orjson.dumps(translated[1])
                 headers = MutableHeaders(raw=head["headers"])
                 headers["content-type"], headers["content-length"] = "application/json", str(len(body))
                 head["headers"] = headers.raw

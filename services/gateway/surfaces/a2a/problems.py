@@ -31,16 +31,16 @@ NUMBERS = {400: -32700, 404: -32601, 405: -32600, 413: -32600, 415: -32005, 422:
 SERVER_ERROR = -32000
 
 
-def translated(problem: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
-    """Return the A2A error of a problem at this path, or None if the path is not one of A2A."""
+def translated(problem: Mapping[str, Any], path: str) -> tuple[int, Mapping[str, Any]] | None:
+    """Return the status and A2A error of a problem at this path, or None if the path is not one of A2A."""
     status = int(problem["status"])
     details = [_info(status, problem["code"])]
     if path in (JSONRPC, f"{JSONRPC}/"):
         error = {"code": NUMBERS.get(status, SERVER_ERROR), "message": problem["detail"], "data": details}
-        return {"jsonrpc": "2.0", "id": None, "error": error}
+        return status, {"jsonrpc": "2.0", "id": None, "error": error}
     if path.startswith(f"{REST}/"):
         name = STATUSES.get(status, "INTERNAL")
-        return {"error": {"code": status, "status": name, "message": problem["detail"], "details": details}}
+        return status, {"error": {"code": status, "status": name, "message": problem["detail"], "details": details}}
     return None
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from typing_extensions import override
 
 from libs import ids
-from libs.errors import NotFound, Rejected, SumaError
+from libs.errors import Rejected, SumaError
 from libs.identity import Principal
 from services.gateway.api.context import Gateway
 from services.gateway.api.stream import ServerSent
@@ -94,19 +94,15 @@ async def _begin(call: Call, who: Principal, given: RunAgentInput) -> Segment:
         raise NothingSaid
     options = parsed(Options, given.forwarded_props if isinstance(given.forwarded_props, dict) else {})
     session, opens = await _session(call.turns, who, given.thread_id)
-    options = options.model_copy(update={"session_id": session})
-    return await call.begin(Wish(_text(last), list(_files(last)), options, opens=opens))
+    return await call.begin(Wish(_text(last), list(_files(last)), options.within(session), opens=opens))
 
 
 async def _session(turns: TurnClient, who: Principal, thread: str) -> tuple[str | None, str | None]:
     """Return the session of a thread: one that the caller sees by this id, else one of its own, to open if need be."""
     own = ids.derived("agui", who.tenant, who.id, thread)
     for name in (thread, own):
-        try:
-            await turns.open_turn(name)
-        except NotFound:
-            continue
-        return name, None
+        if await turns.sees(name):
+            return name, None
     return None, own
 
 

@@ -15,10 +15,10 @@ AGAIN = (408, 429, 500, 502, 503)
 """Statuses that do not blame the request."""
 
 
-def translated(problem: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
-    """Return the JSON-RPC error of a problem, or None if the path is not that of MCP."""
+def translated(problem: Mapping[str, Any], path: str) -> tuple[int, Mapping[str, Any]] | None:
+    """Return the status and JSON-RPC error of a problem, or None if the path is not that of MCP."""
     if path != MCP:
         return None
     code = INTERNAL_ERROR if problem["status"] in AGAIN else INVALID_REQUEST
     error = {"code": code, "message": f"{problem['code']}: {problem['detail']}", "data": problem}
-    return {"jsonrpc": "2.0", "id": None, "error": error}
+    return int(problem["status"]), {"jsonrpc": "2.0", "id": None, "error": error}

@@ -31,6 +31,8 @@ from services.gateway.surfaces.openai.requests import (
     ChatMessage,
     ChatRequest,
     NothingSaid,
+    answers,
+    last,
 )
 from services.gateway.surfaces.openai.retries import attempt
 from services.gateway.surfaces.segments import Json, Segment, Text
@@ -61,7 +63,7 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
         completion.ask(unclear.question, f"{UNCLEAR}\n\n")
         return _stream(completion, _nothing(), here, asked) if asked.stream else JSONResponse(completion.whole())
     del wish
-    items = segments.follow(call.turns, begun)
+    items = call.follow(begun, asked.options)
     if asked.stream:
         return _stream(completion, items, here, asked)
     # The turn may take long: a waiting call counts as a stream, not as a running request.
@@ -77,17 +79,18 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
 
 def wish_of(asked: ChatRequest) -> Wish:
     """Return what the messages after the assistant's last one say. Raises NothingSaid."""
-    last = next((n for n, m in reversed(list(enumerate(asked.messages))) if m.role == "assistant"), None)
-    said = asked.messages[last + 1 :] if last is not None else asked.messages
+    new = last(asked.messages, answers) + 1
+    before, said = asked.messages[:new], asked.messages[new:]
     results = [message for message in said if message.role == "tool"]
     if results:
         return _result(results[-1], asked)
     users = [message for message in said if message.role == "user"]
     if not users:
         raise NothingSaid
-    earlier = questions.reference(text_of(asked.messages[last].content)) if last is not None else None
+    earlier = [text_of(message.content) for message in before if message.role in ("user", "assistant")]
     text = "\n\n".join(filter(None, (text_of(user.content) for user in users)))
-    return Wish(text, [file for user in users for file in files_of(user.content)], asked.options, question=earlier)
+    files = [file for user in users for file in files_of(user.content)]
+    return Wish(text, files, asked.options, question=questions.reference("".join(earlier[-1:])), earlier=earlier)
 
 
 def _result(message: ChatMessage, asked: ChatRequest) -> Wish:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from libs.errors import Rejected
 from services.gateway.surfaces.files import Given, RemoteFile
 from services.gateway.surfaces.openai.requests import (
+    AudioPart,
     Content,
     FilePart,
     ImagePart,
@@ -15,16 +17,20 @@ from services.gateway.surfaces.openai.requests import (
 )
 
 
+class Audio(Rejected):
+    """Suma takes no audio; send its words as text."""
+
+    code = "UNSUPPORTED_AUDIO"
+
+
 def text_of(content: Content) -> str:
     """Return the text of a message's content."""
-    if content is None or isinstance(content, str):
-        return content or ""
     return "\n".join(part.text for part in content if isinstance(part, TextPart))
 
 
 def files_of(content: Content) -> Iterator[Given]:
     """Yield the images and files of a message's content. Raises RemoteFile."""
-    for part in content if isinstance(content, list) else ():
+    for part in content:
         match part:
             case ImagePart(image_url=image):
                 yield Given(None, image.url, None)
@@ -36,3 +42,5 @@ def files_of(content: Content) -> Iterator[Given]:
                 raise RemoteFile
             case InputFile():
                 yield Given(part.file_id, part.file_data, part.filename)
+            case AudioPart():
+                raise Audio

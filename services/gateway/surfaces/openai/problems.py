@@ -8,18 +8,28 @@ from typing import Any
 from libs.errors import SumaError
 from libs.runtime.problem_details import status_of
 
-PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models")
+SERVED = ("/v1/chat/completions", "/v1/responses", "/v1/models")
+UNSERVED = (
+    *("assistants", "audio", "batches", "completions", "containers", "conversations", "embeddings", "evals", "files"),
+    *("fine_tuning", "images", "moderations", "organization", "realtime", "threads", "vector_stores", "videos"),
+)
+PATHS = (*SERVED, *(f"/v1/{name}" for name in UNSERVED))
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
 """Codes that clients compare; others are ours, in lower case."""
 
 
-def translated(problem: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
-    """Return the envelope of a problem at this path, or None if the path is not one of OpenAI's API."""
+def translated(problem: Mapping[str, Any], path: str) -> tuple[int, Mapping[str, Any]] | None:
+    """Return the status and envelope of a problem at this path, or None if the path is not one of OpenAI's API."""
     if not any(path == one or path.startswith(f"{one}/") for one in PATHS):
         return None
-    param = next((_param(each["pointer"]) for each in problem.get("errors", ())), None)
-    return {"error": _error(int(problem["status"]), problem["code"], problem["detail"], param)}
+    # OpenAI's API has no 422, and its clients read what the caller must mend from a 400.
+    status = 400 if problem["status"] == 422 else int(problem["status"])
+    param, detail = None, problem["detail"]
+    for first in problem.get("errors", ())[:1]:
+        param = _param(first["pointer"])
+        detail = f"{param}: {first['detail']}"
+    return status, {"error": _error(status, problem["code"], detail, param)}
 
 
 def of(error: SumaError) -> dict[str, Any]:

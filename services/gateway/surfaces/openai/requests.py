@@ -6,9 +6,19 @@ chooses its models itself.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, GetCoreSchemaHandler, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    Tag,
+    model_validator,
+)
 from pydantic_core import CoreSchema
 from typing_extensions import override
 
@@ -51,6 +61,9 @@ class Wire(BaseModel):
         return cast("CoreSchema", failing_fast(handler(source)))
 
 
+TextKind = Literal["text", "input_text", "output_text"]
+
+
 class ImageUrl(Wire):
     url: str
 
@@ -62,7 +75,7 @@ class File(Wire):
 
 
 class TextPart(Wire):
-    type: Literal["text", "input_text", "output_text"]
+    type: TextKind
     text: str
 
 
@@ -75,7 +88,7 @@ class ImagePart(Wire):
     """An image of a chat message."""
 
     type: Literal["image_url"]
-    image_url: ImageUrl
+    image_url: Annotated[ImageUrl, BeforeValidator(lambda url: {"url": url} if isinstance(url, str) else url)]
 
 
 class FilePart(Wire):
@@ -100,8 +113,60 @@ class InputFile(File):
     file_url: str | None = None
 
 
-Part = Annotated[TextPart | RefusalPart | ImagePart | FilePart | InputImage | InputFile, Field(discriminator="type")]
-Content = str | list[Part] | None
+class AudioPart(Wire):
+    type: Literal["input_audio"]
+
+
+Part = Annotated[
+    TextPart | RefusalPart | ImagePart | FilePart | InputImage | InputFile | AudioPart, Field(discriminator="type")
+]
+
+
+def _parts(content: Any) -> Any:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [] if content is None else content
+
+
+Content = Annotated[list[Part], BeforeValidator(_parts)]
+
+
+def _unread(message: Any) -> Any:
+    """Return a message of which Suma reads the text alone, so that nothing else in it refuses the request."""
+    if not isinstance(message, dict):
+        return message
+    kept = {name: message[name] for name in ("role", "id") if isinstance(message.get(name), str)}
+    parts, kind = _parts(message.get("content")), "message" if message.get("type") in (None, "message") else "old"
+    return {
+        **kept,
+        "type": kind,
+        "content": [each for each in parts if _is_text(each)] if isinstance(parts, list) else [],
+    }
+
+
+def _is_text(part: Any) -> bool:
+    return _member(part, "type") in get_args(TextKind) and isinstance(_member(part, "text"), str)
+
+
+def last(items: Sequence[Any], is_output: Callable[[Any], bool]) -> int:
+    """Return the place of the last output in a conversation; -1 without one."""
+    return max((n for n, item in enumerate(items) if is_output(item)), default=-1)
+
+
+def _heard(items: Any, is_output: Callable[[Any], bool], *roles: str | None) -> Any:
+    """Return a conversation with what these roles say after its last output in full."""
+    if not isinstance(items, list):
+        return items
+    new = last(items, is_output)
+    return [it if n > new and _member(it, "role") in roles else _unread(it) for n, it in enumerate(items)]
+
+
+def _member(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
+
+
+def answers(message: Any) -> bool:
+    return bool(_member(message, "role") == "assistant")
 
 
 class Function(Wire):
@@ -146,8 +211,8 @@ class Request(Wire):
 
 
 class ChatMessage(Wire):
-    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: Content = None
+    role: str
+    content: Content = []
     tool_call_id: str | None = None
 
 
@@ -160,7 +225,11 @@ class TextFormat(Wire):
 
 
 class ChatRequest(Request):
-    messages: list[ChatMessage] = Field(min_length=1)
+    messages: Annotated[
+        list[ChatMessage],
+        Field(min_length=1),
+        BeforeValidator(lambda items: _heard(items, answers, "user", "tool")),
+    ]
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
     logprobs: Literal[False] | None = None
@@ -173,8 +242,8 @@ class InputMessage(Wire):
     """A message among a response's input, or an earlier answer that a client sends back."""
 
     type: Literal["message"] = "message"
-    role: Literal["user", "assistant", "system", "developer"]
-    content: Content = None
+    role: str
+    content: Content = []
     id: str | None = None
 
 
@@ -202,7 +271,7 @@ class OtherItem(Wire):
 
 def _kind(item: Any) -> str:
     """Return the tag of an input item. A message may leave its type out."""
-    kind = item.get("type") if isinstance(item, dict) else getattr(item, "type", None)
+    kind = _member(item, "type")
     return kind if kind == "mcp_approval_response" else "message" if kind in (None, "message") else "other"
 
 
@@ -214,6 +283,10 @@ InputItem = Annotated[
 ]
 
 
+def is_output(item: Any) -> bool:
+    return _kind(item) == "other" or answers(item)
+
+
 class Named(Wire):
     id: str
 
@@ -223,7 +296,7 @@ class TextSettings(Wire):
 
 
 class ResponseRequest(Request):
-    input: str | list[InputItem]
+    input: Annotated[str | list[InputItem], BeforeValidator(lambda items: _heard(items, is_output, "user", None))]
     previous_response_id: str | None = None
     conversation: str | Named | None = None
     background: bool | None = None
@@ -239,8 +312,4 @@ class ResponseRequest(Request):
     def session(self) -> Options:
         """The settings, with the session that `conversation` names."""
         named = self.conversation.id if isinstance(self.conversation, Named) else self.conversation
-        return self.options.model_copy(update={"session_id": named}) if named is not None else self.options
-
-    @property
-    def kept_metadata(self) -> dict[str, Any]:
-        return self.options.model_dump(mode="json", exclude_none=True)
+        return self.options.within(named) if named is not None else self.options

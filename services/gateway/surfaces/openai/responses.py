@@ -33,6 +33,8 @@ from services.gateway.surfaces.openai.requests import (
     NothingSaid,
     OtherItem,
     ResponseRequest,
+    is_output,
+    last,
 )
 from services.gateway.surfaces.openai.retries import attempt
 from services.gateway.surfaces.segments import Json, Segment
@@ -71,12 +73,12 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     shown = Shown(begun, asked)
     shown.output.recall(await segments.earlier(call.turns, begun))
     if asked.stream:
-        return _stream(here, shown, segments.follow(call.turns, begun))
+        return _stream(here, shown, call.follow(begun, asked.options))
     if asked.background:
         return JSONResponse(shown.whole("in_progress"))
     # The turn may take long: a waiting call counts as a stream, not as a running request.
     request.state.release()
-    async with aclosing(segments.follow(call.turns, begun)) as items:
+    async with aclosing(call.follow(begun, asked.options)) as items:
         async for item in items:
             if await segments.left(request, item):
                 break
@@ -129,8 +131,8 @@ def wish_of(asked: ResponseRequest) -> Wish:
     options, segment = asked.session, place.removeprefix(PREFIX) if place is not None else None
     if isinstance(asked.input, str):
         return Wish(asked.input, options=options, segment=segment)
-    last = next((n for n, item in reversed(list(enumerate(asked.input))) if _is_output(item)), -1)
-    said = asked.input[last + 1 :]
+    new = last(asked.input, is_output) + 1
+    before, said = asked.input[:new], asked.input[new:]
     answers = [item for item in said if isinstance(item, ApprovalResponse)]
     if answers:
         question = answers[-1].approval_request_id.removeprefix(ASKS)
@@ -140,11 +142,8 @@ def wish_of(asked: ResponseRequest) -> Wish:
         raise NothingSaid
     text = "\n\n".join(filter(None, (text_of(user.content) for user in users)))
     files = [file for user in users for file in files_of(user.content)]
-    return Wish(text, files, options, segment=segment or _repeated(asked.input[: last + 1]))
-
-
-def _is_output(item: InputMessage | ApprovalResponse | OtherItem) -> bool:
-    return isinstance(item, OtherItem) or (isinstance(item, InputMessage) and item.role == "assistant")
+    earlier = [text_of(item.content) for item in before if isinstance(item, InputMessage)]
+    return Wish(text, files, options, segment=segment or _repeated(before), earlier=earlier)
 
 
 def _repeated(items: list[InputMessage | ApprovalResponse | OtherItem]) -> str | None:
@@ -194,7 +193,7 @@ class Shown:
             "error": self.output.error,
             "incomplete_details": None,
             "instructions": None,
-            "metadata": asked.kept_metadata if asked is not None else {},
+            "metadata": asked.options.sent if asked is not None else {},
             "model": MODEL,
             "output": self.output.items,
             "parallel_tool_calls": False,
@@ -240,8 +239,6 @@ async def _encoded(shown: Shown, items: Items) -> AsyncGenerator[bytes]:
         about = problems.of(error)
         yield event({"type": "error", "code": about["code"], "message": about["message"], "param": None})
         return
-    yield event({"type": f"response.{END.get(shown.output.status, 'incomplete')}", "response": shown.whole()})
-
-
-END = {"completed": "completed", "failed": "failed", "cancelled": "cancelled"}
-"""The last event of a stream, by the response's status."""
+    # OpenAI's API has no event for a cancelled response.
+    ended = shown.output.status if shown.output.status in ("completed", "failed") else "incomplete"
+    yield event({"type": f"response.{ended}", "response": shown.whole()})

@@ -138,7 +138,7 @@ async def test_key_that_begins_another_is_free(client: openai.AsyncOpenAI) -> No
         return done.choices[0].finish_reason
 
     assert await say("hello", "mine:a") == await say("what can you do?", "mine") == "stop"
-    with pytest.raises(openai.UnprocessableEntityError, match="another request"):
+    with pytest.raises(openai.BadRequestError, match="another request"):
         await say("hello", "mine")
 
 
@@ -150,7 +150,7 @@ async def test_session_of_another_tenant_looks_missing(stack: Stack, client: ope
         refusals: list[Json] = []
         for session in (theirs["suma"]["session_id"], "no-such-session"):
             with pytest.raises(openai.NotFoundError) as refused:
-                await Chat(stranger, metadata={"session_id": session}).say("hello")
+                await Chat(stranger, metadata={"suma_session_id": session}).say("hello")
             refusals.append(refused.value.body)
         with pytest.raises(openai.NotFoundError):
             await stranger.chat.completions.create(model="suma", messages=[*said.messages, user("yes")])
@@ -166,12 +166,26 @@ async def test_refusals_come_in_the_envelope(stack: Stack, client: openai.AsyncO
     with pytest.raises(openai.NotFoundError) as missing:
         await client.chat.completions.create(model="gpt-x", messages=[user("hello")])
     assert missing.value.code == "model_not_found"
-    with pytest.raises(openai.UnprocessableEntityError) as two:
+    with pytest.raises(openai.BadRequestError) as two:
         await client.chat.completions.create(model="suma", messages=[user("hello")], n=2)
     assert two.value.param == "n"
-    with pytest.raises(openai.UnprocessableEntityError) as called:
+    with pytest.raises(openai.BadRequestError) as called:
         await client.chat.completions.create(model="suma", messages=[user("hello")], tool_choice="required")
     assert called.value.code == "unsupported_tool_choice"
+    odd: Json = [{"role": "user", "content": [{"type": "odd"}]}, user("hello"), {"role": "user", "content": 5}]
+    with pytest.raises(openai.BadRequestError) as several:
+        await client.chat.completions.create(model="suma", messages=odd)
+    assert several.value.param == "messages.0.content.0"
+    assert "odd" in several.value.message
+    assert "`errors`" not in several.value.message
+
+
+async def test_missing_routes_of_openai_answer_in_its_envelope(client: openai.AsyncOpenAI) -> None:
+    calls = (client.embeddings.create(model="suma", input="x"), client.completions.create(model="suma", prompt="x"))
+    for call in (*calls, client.files.list()):
+        with pytest.raises(openai.NotFoundError) as missing:
+            await call
+        assert missing.value.code == "not_found"
 
 
 async def test_limits_are_rate_limit_errors_with_a_wait(client: openai.AsyncOpenAI) -> None:

@@ -71,7 +71,7 @@ async def test_file_of_another_tenant_is_not_attached(stack: Stack, client: open
     async with client_of(stack, await stack.stranger()) as stranger:
         refusals = []
         for id in (image["asset_id"], "none"):
-            with pytest.raises(openai.UnprocessableEntityError) as hidden:
+            with pytest.raises(openai.BadRequestError) as hidden:
                 await chat(stranger, {"type": "file", "file": {"file_id": id}})
             refusals.append(hidden.value.body)
     assert refusals[0] == refusals[1]

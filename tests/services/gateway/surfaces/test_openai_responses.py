@@ -88,10 +88,10 @@ async def test_clarification_is_answered_by_the_next_input(stack: Stack, client:
 async def test_words_answer_an_approval_only_if_they_are_clear(stack: Stack, client: openai.AsyncOpenAI) -> None:
     folder = stack.folder("clear", **DUPLICATES)
     first = await ask(client, "remove duplicates", metadata={"root": str(folder)})
-    with pytest.raises(openai.UnprocessableEntityError) as unclear:
+    with pytest.raises(openai.BadRequestError) as unclear:
         await ask(client, "maybe", previous_response_id=first.id)
     assert unclear.value.code == "unclear_answer"
-    with pytest.raises(openai.UnprocessableEntityError) as blind:
+    with pytest.raises(openai.BadRequestError) as blind:
         await ask(client, "ok", conversation=first.conversation.id)
     assert blind.value.code == "unclear_answer"
     denied = await ask(client, "no", previous_response_id=first.id)
@@ -107,7 +107,7 @@ async def test_background_response_is_cancelled(client: openai.AsyncOpenAI) -> N
     with pytest.raises(openai.ConflictError) as over:
         await client.responses.cancel(begun.id)
     assert over.value.code == "turn_ended"
-    with pytest.raises(openai.UnprocessableEntityError) as kept:
+    with pytest.raises(openai.BadRequestError) as kept:
         await client.responses.delete(begun.id)
     assert kept.value.code == "response_kept"
 
