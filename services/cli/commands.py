@@ -162,7 +162,7 @@ def run_(
         session = client.open_session(root=root, hitl=mode, title=goal[:100])
         view = _view(client, session, screen, as_json=as_json, yes=yes, dry_run=dry_run)
         try:
-            ended = _say(client, view, goal, attachments=attachments)
+            ended = say(client, view, goal, attachments=attachments)
         except InputClosed:
             view.leave_open()
             raise typer.Exit(errors.WAITING) from None
@@ -457,7 +457,7 @@ def _talk(client: Client, view: SessionView, text: str, *, hitl: str | None) -> 
     """Handle one line of the chat. A printed undo command (`suma rollback …`) is run directly, not planned."""
     if (command := text.split())[:2] == ["suma", "rollback"]:
         _undo(client, view, _session(client, command[2]) if len(command) > 2 else view.session)
-    elif text and (ended := _say(client, view, text, hitl=hitl)) is not None:
+    elif text and (ended := say(client, view, text, hitl=hitl)) is not None:
         view.undo(ended)
         if ended.reason == UNDO_WANTED:
             _offer_undo(client, view)
@@ -559,7 +559,7 @@ def _attachments(client: Client, paths: Sequence[Path] | None) -> Sequence[str]:
     return upload_all(client, paths)
 
 
-def _say(
+def say(
     client: Client, view: SessionView, text: str, *, hitl: str | None = None, attachments: Sequence[str] = ()
 ) -> TurnResult | None:
     """Run a request and its corrections. Return the last result, or None if the person left or stopped it."""
@@ -607,10 +607,24 @@ def _interrupt(client: Client, view: SessionView, turn: str, *, after: int) -> T
     if not stop:
         errors_console.print(Text(f"\n{screen.words(phrases.WITHOUT_YOU, session=view.session)}"))
         raise typer.Exit(errors.INTERRUPTED)
-    client.cancel(turn)
+    try:
+        client.cancel(turn)
+    except errors.Refused as refused:
+        if refused.code != TURN_ENDED:
+            raise
     ended = outcome(client, view.session, turn, after=after)
-    screen.tell(phrases.TOO_LATE if ended.commits else phrases.STOPPED, "yellow")
-    return ended if ended.commits else None
+    if ended.state != "completed" and not ended.commits:
+        screen.tell(phrases.STOPPED, "yellow")
+        return None
+    screen.tell(phrases.TOO_LATE, "yellow")
+    screen.say(
+        words.plain(ended.answer) or screen.words(phrases.CHANGED["committed"], n=screen.changes(ended.operations))
+    )
+    return ended
+
+
+TURN_ENDED = "TURN_ENDED"
+"""The code of a cancel that comes after the turn's end."""
 
 
 def _mode(ask: str | None, hitl: str | None) -> str | None:

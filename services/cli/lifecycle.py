@@ -97,8 +97,11 @@ def found() -> dict[str, Any]:
     process = settings.process()
     directory = _directory()
     owner = directory.live_owner() if directory is not None else None
-    url = os.environ.get("SUMA_URL") or (owner.url if owner is not None else None)
+    named = os.environ.get("SUMA_URL", "").rstrip("/") or None
+    url = named or (owner.url if owner is not None else None)
     report, silence = _readiness(url) if url else (None, "")
+    elsewhere = named is not None and not (owner is not None and _is_of(owner, named, report))
+    owner = None if elsewhere else owner
     return {
         "running": report is not None or owner is not None,
         "ready": bool(report and report["ready"]),
@@ -106,12 +109,17 @@ def found() -> dict[str, Any]:
         "pid": report["pid"] if report else (owner.pid if owner else None),
         "version": report["version"] if report else None,
         "command_version": __version__,
-        "data_dir": str(directory.path if directory is not None else process.data_dir),
-        "model": _model(owner, process.model),
+        "data_dir": None if elsewhere else str(directory.path if directory is not None else process.data_dir),
+        "model": None if elsewhere else _model(owner, process.model),
         "services": dict(_services(report, _urls(process, owner, url))),
         "checks": report["checks"] if report else {},
         "problems": report["problems"] if report else ([f"{url} {silence}"] if url else []),
     }
+
+
+def _is_of(owner: Owner, url: str, report: Mapping[str, Any] | None) -> bool:
+    """Return whether the address is of this data directory's platform, which may have several names."""
+    return url == owner.url or (report is not None and report["pid"] == owner.pid)
 
 
 def _urls(process: Process, owner: Owner | None, url: str | None) -> Mapping[str, str]:
@@ -162,8 +170,8 @@ def _show(found: Mapping[str, Any]) -> None:
     rows = Table(box=None, pad_edge=False, show_header=False)
     rows.add_row("process", str(found["pid"] or "?"))
     rows.add_row("version", found["version"] or "?")
-    rows.add_row("data", Text(words.plain(found["data_dir"])))
-    rows.add_row("model", Text(words.plain(found["model"])))
+    for name, value in (("data", found["data_dir"]), ("model", found["model"])):
+        rows.add_row(name, Text(words.plain(value or "?")))
     for name, state in found["services"].items():
         rows.add_row(name, Text(words.plain(state), style="" if state.startswith("ready") else "yellow"))
     for name, check in found["checks"].items():

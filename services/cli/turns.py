@@ -37,6 +37,8 @@ class TurnResult:
     reason: str | None = None
     answer: str = ""
     commits: list[str] = field(default_factory=list)
+    operations: int = 0
+    """The number of changes that these made."""
     instead: str | None = None
     """The next request, typed instead of an approval."""
     seq: int = 0
@@ -59,6 +61,8 @@ class TurnResult:
         no_effect = "dropped" in self.step_states or (self.step_states and "succeeded" not in self.step_states)
         refused = self.changing_states & FAILURES and "succeeded" not in self.changing_states
         unable = self.reason in (DECLINED, MORE_BELOW, UNDO_WANTED, *AT_A_LIMIT)
+        if self.state == "cancelled":
+            return bool(self.commits)  # it was too late
         return self.previewed or (
             self.state == "completed" and not unable and bool(self.commits or not (no_effect or refused))
         )
@@ -111,6 +115,7 @@ def _note(ended: TurnResult, event: SessionEvent) -> None:
             ended.answer = event.data["text"]
         case "workspace.changed" if event.data["change"] == "committed" and event.data["operations"]:
             ended.commits.append(event.data["commit_id"])
+            ended.operations += event.data["operations"]
         case "workspace.changed" if event.data["change"] == "dropped":
             ended.step_states.add("dropped")
         case "plan.proposed":

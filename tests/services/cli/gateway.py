@@ -53,6 +53,8 @@ class Gateway:
         self.posts: list[tuple[str, Any]] = []
         self.read_from: list[int] = []
         self.refusal: httpx.Response | None = None
+        self.refusals: dict[str, httpx.Response] = {}
+        """By path."""
         self.refused_streams: list[httpx.Response] = []
         """Answers in place of the streams after the first."""
         self._cuts = list(cuts or [])
@@ -65,7 +67,7 @@ class Gateway:
         path = request.url.path
         if request.method == "POST":
             self.posts.append((path, json.loads(request.content)))
-            return self.refusal or httpx.Response(202, json={})
+            return self.refusals.get(path) or self.refusal or httpx.Response(202, json={"turn_id": TURN, "after": 0})
         if path.startswith(("/v1/approvals/", "/v1/effects/")):
             return httpx.Response(200, json={"outcome": "approved" if path.split("/")[-1] in self.closed else None})
         if path.endswith("/events"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -57,5 +58,27 @@ def test_status_asks_each_service_at_its_announced_address(tmp_path: Path, monke
         hold.announce(urls["gateway"], urls=urls)
         shown = CliRunner().invoke(app, ["status", "--json"])
     found = json.loads(shown.output)
-    assert (shown.exit_code, found["url"]) == (0, urls["gateway"])
+    assert (shown.exit_code, found["url"], found["data_dir"]) == (0, urls["gateway"], str(tmp_path / "data"))
     assert found["services"] == {name: f"ready (process {pid})" for pid, name in enumerate(catalog.NAMES, 1)}
+
+
+def test_status_of_a_dead_address_shows_no_other_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path / "data"))
+    with fleet() as urls, datadir.prepare(tmp_path / "data").held() as hold:
+        hold.announce(urls["gateway"], urls=urls)
+        with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+            monkeypatch.setenv("SUMA_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        shown, told = (CliRunner().invoke(app, ["status", *args]) for args in ((), ("--json",)))
+    found = json.loads(told.output)
+    assert (shown.exit_code, found["running"], found["pid"], found["data_dir"]) == (4, False, None, None)
+    assert "does not answer" in shown.output
+    assert str(tmp_path) not in shown.output
+
+
+def test_status_of_another_address_shows_that_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path / "data"))
+    with fleet() as urls, datadir.prepare(tmp_path / "data").held() as hold:
+        hold.announce("http://127.0.0.1:1", urls=urls)
+        monkeypatch.setenv("SUMA_URL", urls["gateway"])
+        found = json.loads(CliRunner().invoke(app, ["status", "--json"]).output)
+    assert (found["url"], found["pid"], found["data_dir"]) == (urls["gateway"], 1, None)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
 import pytest
+from rich.console import Console
 from typing_extensions import override
 
+from services.cli.commands import SessionView, say
 from services.cli.errors import NotDone, Refused
 from services.cli.prompts import AutoApprove, Correction, Reply
+from services.cli.show import Screen
 from services.cli.streams import SessionEvent
 from services.cli.turns import TurnResult, follow
 from tests.services.cli.gateway import SESSION, TURN, Event, Gateway, asked, delta, event
@@ -170,7 +174,7 @@ def test_events_of_other_turns_are_not_shown() -> None:
                 event(2, "message.completed", text="Done."),
                 END,
             ],
-            TurnResult("completed", None, "Done.", ["c1"], seq=9),
+            TurnResult("completed", None, "Done.", ["c1"], operations=2, seq=9),
         ),
     ],
 )
@@ -220,3 +224,47 @@ def test_yes_leaves_out_the_same_conflict_once() -> None:
     with pytest.raises(NotDone, match="changed again"):
         followed(gateway, person=Agreeing())
     assert [body["exclude"] for _, body in gateway.posts] == [["a.txt"]]
+
+
+class Leaving(Replying):
+    """Presses Ctrl-C just after the answer was sent."""
+
+    @override
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise KeyboardInterrupt
+
+
+class Seated(io.StringIO):
+    """A terminal."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+MADE = event(3, "workspace.changed", change="committed", operations=2, commit_id="c", conflicts=[])
+SAID = event(4, "message.completed", text="Moved 2 files.", message_id="m")
+
+
+@pytest.mark.parametrize(
+    ("events", "says", "done"),
+    [
+        ([MADE, SAID, END], "It was done before it could be stopped.\nMoved 2 files.", True),
+        ([MADE, event(9, "turn.ended", state="cancelled", reason="CANCELLED")], "Done: 2 changes.", True),
+        ([event(9, "turn.ended", state="cancelled", reason="CANCELLED")], "No file was changed.", None),
+    ],
+)
+def test_ctrl_c_after_the_answer_tells_what_happened(
+    events: list[Event], says: str, done: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway, shown = Gateway([event(1, "turn.started"), asked(2, "a1"), *events]), io.StringIO()
+    ended = {"detail": "this turn is already completed", "code": "TURN_ENDED"}
+    gateway.refusals[f"/v1/turns/{TURN}/cancel"] = httpx.Response(409, json=ended)
+    monkeypatch.setattr("sys.stdin", Seated("y\n"))
+    monkeypatch.setattr("sys.stdout", Seated())
+    screen = Screen(Console(file=shown, width=200))
+    with gateway.client() as client:
+        view = SessionView(SESSION, screen, screen, Leaving())
+        result = say(client, view, "sort")
+    assert says in shown.getvalue()
+    assert (result.done if result is not None else None) is done
