@@ -218,11 +218,14 @@ async def _serve_memory(
     leaving: Shutdown,
     among: Connections,
 ) -> Sequence[str]:
-    """Serve the memory service on its own port. Nothing here needs that port, so one in use is only a note."""
+    """Serve the memory service on its own port. Nothing here needs that port, so one in use is only a note, and none if
+    nobody chose it: another platform of this machine has the usual one.
+    """
     try:
         taken = http_server.bind("127.0.0.1", settings.memory_port, variable="SUMA_MEMORY_PORT")
     except http_server.PortInUse as error:
-        return [f"The memory service has no port of its own: {error}"]
+        chosen = "memory_port" in settings.model_fields_set
+        return [f"The memory service has no port of its own: {error}"] if chosen else []
     stack.enter_context(closing(taken))
     app = _internal(settings, "memory_service", apps["memory_service"], running)
     await stack.enter_async_context(http_server.serving(app, taken, leaving, among=among))

@@ -15,7 +15,7 @@ YES = """
 y, yes, aye, a, approve, ok, okay, yep, yeah, yup, sure, right, correct, exactly, do it, do that, go ahead, please do
 """
 NO = """
-n, no, d, deny, nope, nah, never mind, nevermind, cancel, stop, forget it, forget that, leave it, don't, do not,
+n, no, d, deny, nope, nah, wait, never mind, nevermind, cancel, stop, forget it, forget that, leave it, don't, do not,
 not now, later, nothing
 """
 FILLERS = """

@@ -255,7 +255,7 @@ class Client:
             return error.refusal
         if certificates.is_untrusted(error):
             return NotRunning(f"cannot call {self.address.url}: {certificates.UNTRUSTED}")
-        return NotRunning(f"Suma does not answer at {self.address.url}: start it with `make run` (or `suma up`)")
+        return NotRunning(f"Suma does not answer at {self.address.url}: start it with `suma up`")
 
 
 def _check(answer: httpx.Response, address: Address) -> None:

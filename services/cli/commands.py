@@ -120,6 +120,8 @@ Which = Annotated[
 Exclude = Annotated[
     list[str] | None, typer.Option("--exclude", metavar="PATH", help="Leave this file unchanged (repeatable).")
 ]
+SESSIONS_MOST = 499
+"""One fewer than the API lists at once, so that there is room to see whether there are more."""
 MODES = {"once": "bypass", "changes": "key", "steps": "all"}
 """The API's names of the modes. In `once` mode only staged steps run without a question (docs/decisions/0039)."""
 
@@ -207,10 +209,11 @@ def chat(
 
 
 @app.command()
-def sessions(as_json: Json = False, limit: Annotated[int, typer.Option(min=1, max=500)] = 20) -> None:
+def sessions(as_json: Json = False, limit: Annotated[int, typer.Option(min=1, max=SESSIONS_MOST)] = 20) -> None:
     """List sessions, newest first."""
     with connected() as client:
-        found = client.get("/v1/sessions", limit=limit)["sessions"]
+        found = client.get("/v1/sessions", limit=limit + 1)["sessions"]
+    found, older = found[:limit], found[limit:]
     if as_json:
         print_json(found)
         return
@@ -222,6 +225,8 @@ def sessions(as_json: Json = False, limit: Annotated[int, typer.Option(min=1, ma
         row = (one["session_id"], *rows, _state(one), one["last_at"][:16].replace("T", " "))
         table.add_row(*map(Text, row))
     console.print(table)
+    if older:
+        errors_console.print(Text(phrases.MORE_SESSIONS.format(n=min(SESSIONS_MOST, 5 * limit)), style="dim"))
 
 
 def _state(session: Mapping[str, Any]) -> str:
@@ -458,7 +463,7 @@ def _talk(client: Client, view: SessionView, text: str, *, hitl: str | None) -> 
     if (command := text.split())[:2] == ["suma", "rollback"]:
         _undo(client, view, _session(client, command[2]) if len(command) > 2 else view.session)
     elif text and (ended := say(client, view, text, hitl=hitl)) is not None:
-        view.undo(ended)
+        view.undo(ended, phrases.UNDO_BY_WORDS)
         if ended.reason == UNDO_WANTED:
             _offer_undo(client, view)
 
@@ -536,10 +541,10 @@ class SessionView:
         self.screen.say("")
         self.screen.tell(phrases.STAYS_OPEN, "dim", session=self.session)
 
-    def undo(self, ended: TurnResult) -> None:
+    def undo(self, ended: TurnResult, how: str = phrases.UNDO) -> None:
         if ended.commits and self.watcher is self.screen:
             self.screen.say("")
-            self.screen.tell(phrases.UNDO, "dim", session=self.session)
+            self.screen.tell(how, "dim", session=self.session)
 
 
 def _view(

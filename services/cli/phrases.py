@@ -75,8 +75,10 @@ NOTHING_TO_UNDO = "Nothing to undo in this folder."
 UNDO_OLDER = "The newest session changed nothing. Undo “{title}” in {folder}?"
 STOP = "Stop this task? (no = keep it running in the background)"
 STOPPED = "Stopped. No file was changed."
+MORE_SESSIONS = "Older sessions are not shown; --limit {n} shows more."
 TOO_LATE = "It was done before it could be stopped."
 UNDO = "To undo this: suma rollback {session}"
+UNDO_BY_WORDS = "To undo this, say: undo that"
 MODIFIED = "Nothing was changed: these files have been modified since."
 UNDO_REST = "To undo the rest: suma rollback --exclude PATH for each of these."
 CHANGED: Mapping[str, str] = {
@@ -114,12 +116,13 @@ WAITING: Mapping[str, str] = {
 WELCOME = "Say what you want done{where}. /help explains; exit or Ctrl-D ends."
 WHERE = " in {folder}"
 HELP = """Say in plain words what to do with your files, for example:
-  find duplicates            sort by type            delete the .tmp files
-  move the PDFs to Invoices  zip the photos          how large is this folder?
+  find duplicates            zip the photos
+  move the PDFs to Invoices  delete the .tmp files
+  sort by type               how large is this folder?
 Every change is shown first: y makes it, n does not, x leaves some out, or say what to change.
-undo that        undoes the last change
-/help            shows this help
-exit, quit       end the chat (so does Ctrl-D)"""
+undo that   undoes the last change
+/help       shows this help
+exit, quit  end the chat (so does Ctrl-D)"""
 LEAVE = re.compile(r"/?(?:exit|quit|bye|goodbye|q)[.!]?", re.IGNORECASE)
 """Texts that end the chat."""
 ASK_HELP = re.compile(r"/(?:help|\?)|help|\?", re.IGNORECASE)

@@ -173,7 +173,13 @@ class Terminal:
                     return None
 
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
-        text = self._ask(phrases.NUMBER_OR_WORDS if len(candidates) > 1 else phrases.ANSWER)
+        prompt = phrases.NUMBER_OR_WORDS if len(candidates) > 1 else phrases.ANSWER
+        text = self._ask(prompt)
+        if not question.rstrip().endswith("?"):
+            # It asks for words, such as other ones: a yes answers nothing, and a no leaves it.
+            while classify(text) is Answer.YES:
+                text = self._ask(prompt)
+            text = "" if classify(text) is Answer.NO else text
         if text.isdecimal() and 1 <= int(text) <= len(candidates):
             skill = str(candidates[int(text) - 1]["skill"])
             return Reply(skill, skill)

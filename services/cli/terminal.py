@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions
+from rich.table import Table
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -23,6 +24,16 @@ class Output(Console):
     @override
     def options(self) -> ConsoleOptions:
         return super().options if self.is_terminal else super().options.update(width=self.WIDEST)
+
+    @override
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; of a table in a pipe or a file, without the spaces that fill its last column."""
+        if self.is_terminal or not any(isinstance(each, Table) for each in objects):
+            super().print(*objects, **options)
+            return
+        with self.capture() as table:
+            super().print(*objects, **options)
+        self.file.write("\n".join(row.rstrip() for row in table.get().split("\n")))
 
 
 console = Output(highlight=False, soft_wrap=True)

@@ -159,9 +159,7 @@ async def test_wrong_key_is_one_line(live: Installation) -> None:
 async def test_a_platform_that_is_not_there_is_one_line(live: Installation, tmp_path: Path) -> None:
     said = await live.run("services.cli", "sessions", SUMA_API_KEY="suma_no", SUMA_URL="http://127.0.0.1:9")
     assert said.code == 4
-    assert (
-        said.err.strip() == "suma: Suma does not answer at http://127.0.0.1:9: start it with `make run` (or `suma up`)"
-    )
+    assert said.err.strip() == "suma: Suma does not answer at http://127.0.0.1:9: start it with `suma up`"
 
 
 async def test_a_data_directory_that_is_not_there_is_one_line(live: Installation, tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ import asyncio
 import json
 import signal
 import socket
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import pytest_asyncio
 from deploy.local.ports import free_port
 from libs.runtime.embedded import datadir
 from tests.infrastructure.wish import get
-from tests.journeys.installation import Installation, Process, installation, readiness
+from tests.journeys.installation import SECONDS, Installation, Process, installation, readiness
 from tests.journeys.terminal import Terminal
 
 
@@ -137,6 +139,22 @@ async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: Installation)
         await own.start()
         async with own.api() as api:
             await readiness(api)
+
+
+async def test_second_platform_with_usual_settings_notes_nothing(own: Installation) -> None:
+    with ExitStack() as stack:
+        with suppress(OSError):  # or another platform of this machine has it
+            stack.enter_context(closing(socket.create_server(("127.0.0.1", 9696))))
+        environment = {name: value for name, value in own.environment().items() if name != "SUMA_MEMORY_PORT"}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", "services", env=environment, stdout=PIPE, stderr=PIPE
+        )
+        assert process.stdout is not None
+        async with asyncio.timeout(SECONDS):
+            assert b"is ready at" in await process.stdout.readline()
+            process.terminate()
+            said, _ = await process.communicate()
+    assert b"note" not in said
 
 
 @pytest.mark.requirement("A28a")

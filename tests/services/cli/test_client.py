@@ -33,7 +33,7 @@ def test_missing_server_error_says_how_to_start_it() -> None:
 
     with (
         refusing(gone) as suma,
-        pytest.raises(NotRunning, match="start it with `make run`") as said,
+        pytest.raises(NotRunning, match="start it with `suma up`") as said,
     ):
         suma.get("/v1/sessions")
     assert errors.exit_code(said.value) == errors.NO_SERVER

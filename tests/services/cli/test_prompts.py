@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from services.cli.errors import AnswerRequired
-from services.cli.prompts import AutoApprove, InputClosed, NonInteractive, Permission, Terminal, parse_selection
+from services.cli.prompts import AutoApprove, InputClosed, NonInteractive, Permission, Reply, Terminal, parse_selection
 from services.cli.show import Screen
 
 QUESTION = {"title": "Commit 2 changes", "items": [{"id": "a", "change": "moved"}]}
@@ -145,3 +145,10 @@ def test_showing_all_says_how_many_are_not_shown(typed: Callable[..., Terminal])
     terminal = Terminal(Screen(Console(file=(printed := io.StringIO()))), Kept(PATHS))
     terminal.decide({**FOLDER, "diff": {"count": 1982}})
     assert "4 of 1,982" in printed.getvalue()
+
+
+def test_bare_yes_or_no_is_no_answer_to_an_open_question(typed: Callable[..., Terminal]) -> None:
+    unclear = "I did not understand “frobnicate”. Say it in other words."
+    assert typed("y", "sort by type").clarify(unclear, []) == Reply("sort by type")
+    assert typed("no wait").clarify(unclear, []) is None
+    assert typed("y").clarify("Do you mean “sort by type”?", []) == Reply("y")
