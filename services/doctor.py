@@ -69,7 +69,7 @@ async def examine(environment: dict[str, str]) -> list[Finding]:
         found += [finding async for finding in _dependencies(settings, live)]
         found.append(await _model(settings))
         found += [finding async for finding in _tool_servers(settings)]
-    return [*found, *[finding async for finding in _sandboxes()]]
+    return found
 
 
 def _machine() -> Iterator[Finding]:
@@ -287,39 +287,6 @@ async def _tool_servers(settings: Process) -> AsyncIterator[Finding]:
         else:
             detail = f"{given.address} lists {len(tools)} tools; `suma tools list` shows which are offered"
             yield Finding("tools", name, "ok", detail)
-
-
-SANDBOXES = {
-    "docker": (
-        ("docker", "version", "--format", "{{.Server.Version}}"),
-        "start Docker, and allow this user to use it (group docker)",
-    ),
-    "bubblewrap": (
-        ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--", "bwrap", "--version"),
-        "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap)",
-    ),
-}
-
-
-async def _sandboxes() -> AsyncIterator[Finding]:
-    """Report the sandbox backends. One suffices; without any, only tools that run commands are refused."""
-    found = [await _sandbox(name) for name in SANDBOXES]
-    for finding in found:
-        yield finding
-    if all(finding.state != "ok" for finding in found):
-        mend = "install Docker or bubblewrap"
-        yield Finding("sandbox", "backend", "note", "none works: tools that run commands are refused", mend)
-
-
-async def _sandbox(name: str) -> Finding:
-    command, mend = SANDBOXES[name]
-    program = shutil.which(command[0])
-    if program is None:
-        return Finding("sandbox", name, "note", "not installed")
-    said = await _output(program, *command[1:])
-    if not said:
-        return Finding("sandbox", name, "note", f"{program} is installed and does not work", mend)
-    return Finding("sandbox", name, "ok", _version(said))
 
 
 async def _output(*command: str | Path) -> str | None:

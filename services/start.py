@@ -218,8 +218,8 @@ async def _serve_memory(
     leaving: Shutdown,
     among: Connections,
 ) -> Sequence[str]:
-    """Serve the memory service on its own port. Nothing here needs that port, so one in use is only a note, and none if
-    nobody chose it: another platform of this machine has the usual one.
+    """Serve the memory service on its own port. Nothing here needs that port, so one in use is at most a note: the
+    usual one may belong to another platform of this machine.
     """
     try:
         taken = http_server.bind("127.0.0.1", settings.memory_port, variable="SUMA_MEMORY_PORT")

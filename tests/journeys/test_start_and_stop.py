@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import signal
 import socket
 import sys
@@ -22,6 +23,7 @@ from libs.runtime.embedded import datadir
 from tests.infrastructure.wish import get
 from tests.journeys.installation import SECONDS, Installation, Process, installation, readiness
 from tests.journeys.terminal import Terminal
+from tests.journeys.test_command import mess, names
 
 
 @pytest_asyncio.fixture
@@ -139,6 +141,22 @@ async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: Installation)
         await own.start()
         async with own.api() as api:
             await readiness(api)
+
+
+async def test_copy_of_a_stopped_data_directory_is_a_backup(own: Installation) -> None:
+    await own.start()
+    folder = mess(own.folder / "kept")
+    before = names(folder)
+    assert (await own.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
+    await own.end(signal.SIGTERM)
+    backup = own.data.with_name("backup")
+    assert await (await asyncio.create_subprocess_exec("cp", "-a", own.data, backup)).wait() == 0
+    shutil.rmtree(own.data)
+    restored = Installation(backup, own.folder)
+    await restored.start()
+    undone = await restored.suma("rollback", "--yes")
+    await restored.end(signal.SIGTERM)
+    assert (undone.code, names(folder)) == (0, before)
 
 
 async def test_second_platform_with_usual_settings_notes_nothing(own: Installation) -> None:

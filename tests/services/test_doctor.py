@@ -37,7 +37,7 @@ async def test_doctor_finds_no_problem_and_creates_nothing(machine: Path) -> Non
     assert [finding for finding in shown.values() if finding.state == "problem"] == []
     assert shown["dependencies: PostgreSQL"].detail.startswith("18.")
     assert shown["dependencies: Redis"].detail.startswith("6.")
-    assert {"sandbox: docker", "sandbox: bubblewrap", "disk: data", "model: offline"} <= shown.keys()
+    assert {"disk: data", "model: offline"} <= shown.keys()
     assert not machine.exists()
 
 

@@ -26,7 +26,7 @@ from services.conversation_worker.turn.state import Conversation
 from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
-WITHOUT_MEMORIES = "The memory service does not answer; this turn knows nothing of what was said in other sessions."
+WITHOUT_MEMORIES = "The memory service does not answer; this turn knows only the last messages of this session."
 SOON_SECONDS = 0.25
 """How long the handling of a message waits for its context. It reads the database a few times and a small folder."""
 

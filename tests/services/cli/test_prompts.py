@@ -147,7 +147,7 @@ def test_showing_all_says_how_many_are_not_shown(typed: Callable[..., Terminal])
     assert "4 of 1,982" in printed.getvalue()
 
 
-def test_bare_yes_or_no_is_no_answer_to_an_open_question(typed: Callable[..., Terminal]) -> None:
+def test_bare_yes_is_no_answer_to_an_open_question(typed: Callable[..., Terminal]) -> None:
     unclear = "I did not understand “frobnicate”. Say it in other words."
     assert typed("y", "sort by type").clarify(unclear, []) == Reply("sort by type")
     assert typed("no wait").clarify(unclear, []) is None

@@ -26,9 +26,7 @@ from services.gateway.surfaces.a2a.tasks import EXTENSION, PARTIAL_TEXT
 
 VERSION = "1.0"
 REMEMBERED = 32
-DESCRIPTION = (
-    "Plans what you ask for, has the plan reviewed, acts under policy, and can show, replay and undo what it did."
-)
+DESCRIPTION = "Plans what you ask for, has the plan reviewed, acts under policy, and can show and undo what it did."
 
 
 @dataclass(frozen=True, slots=True)
