@@ -9,6 +9,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import re
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -48,6 +50,12 @@ RATIO_FROM = 10_000_000
 INLINE_EACH, INLINE_ALL = 4 * 1024, 1 << 20
 """Content that travels with the operation; the operations of one archive are one row."""
 ANCHOR = "/archive"
+UTF8, UNICODE_PATH = 0x800, 0x7075
+DRIVE = re.compile(r"[A-Za-z]:(/|\\\\|$)")
+"""The top of a drive of Windows, as the workspace spells paths."""
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+UNSUPPORTED = {9: "Deflate64", 93: "Zstandard", 95: "XZ", 98: "PPMd", 99: "AES encryption"}
+"""Methods of APPNOTE.TXT 4.4.5 that programs write, besides those above."""
 USABLE = 0o600
 """The mode of an unpacked file: its owner may always read it."""
 
@@ -193,10 +201,10 @@ def _opened(context: ToolContext, stream: BinaryIO, name: str) -> Iterator[Itera
             plain: Any = _Counted(context, _plain(form, stream), size)
             with tarfile.open(fileobj=plain, mode="r|", tarinfo=_Header) as tar:
                 yield _once(context, _tarred(context, tar))
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
         raise BadArchive(f"{name} is damaged or not an archive: {error}") from error
     except (OSError, RuntimeError, ValueError, OverflowError) as error:
-        # gzip, bz2 and a password show themselves so.
+        # gzip, bz2, a password and a feature that zipfile lacks show themselves so.
         raise BadArchive(f"{name} cannot be read: {error}") from error
 
 
@@ -234,14 +242,39 @@ def _zipped(context: ToolContext, packed: zipfile.ZipFile) -> Iterator[tuple[Ent
         kind = info.external_attr >> 28
         if info.create_system == 3 and kind not in (0, 0o10, 0o04):
             raise UnsafeArchive(f"for safety, nothing was unpacked: {_shown(info.filename)} is a link or a device")
-        # Archives of Windows may part folders by a backslash; elsewhere it is a letter like others.
-        said = info.filename.replace("\\", "/") if info.create_system == 0 else info.filename
-        path = _named(said.encode("utf-8", "surrogateescape"))
+        said = _said(info)
+        path = _named(said.encode())
         if path is None:
             continue
         mode = ((info.external_attr >> 16) & 0o777 if info.create_system == 3 else 0) or None
         entry = Entry(path, info.file_size, said.endswith("/"), mode and mode | USABLE, _moment(info.date_time))
         yield entry, _Zipped(packed, info).read
+
+
+def _said(info: zipfile.ZipInfo) -> str:
+    """Return an entry's name: as UTF-8 where it is flagged, in its Unicode field, or valid; else as code page 437.
+
+    The field is that of APPNOTE.TXT 4.6.9. Archives of Windows may part folders by a backslash. In a name of another
+    code page that byte may be the second half of a letter.
+    """
+    name = info.orig_filename
+    if not info.flag_bits & UTF8:
+        raw = name.encode("cp437")
+        try:
+            name = (_unicode_path(info.extra, raw) or raw).decode()
+        except UnicodeDecodeError:
+            return name
+    return name.replace("\\", "/") if info.create_system == 0 else name
+
+
+def _unicode_path(extra: bytes, raw: bytes) -> bytes | None:
+    """Return the name in the Unicode field, unless the field belongs to an earlier name of the entry."""
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<HH", extra)
+        field, extra = extra[4 : 4 + size], extra[4 + size :]
+        if kind == UNICODE_PATH and field[1:5] == struct.pack("<I", zlib.crc32(raw)):
+            return field[5:]
+    return None
 
 
 def _tarred(context: ToolContext, tar: tarfile.TarFile) -> Iterator[tuple[Entry, Read]]:
@@ -267,7 +300,7 @@ def _named(raw: bytes) -> str | None:
     """Return an entry's path as the workspace spells it; None for the archive's own top (`./`)."""
     text = names.encode(raw) if b"\0" not in raw else ""
     parts = [part for part in text.split("/") if part not in ("", ".")]
-    if text.startswith("/") or text[1:2] == ":" or ".." in parts or not text:
+    if text.startswith("/") or DRIVE.match(text) or ".." in parts or not text:
         raise UnsafeArchive(f"for safety, nothing was unpacked: {_shown(raw)} would be written outside its folder")
     try:
         within(ANCHOR, f"./{text}")
@@ -365,6 +398,10 @@ class _Zipped:
 
     def read(self, size: int) -> bytes:
         if self.content is None:
+            method = self.info.compress_type
+            if method not in METHODS:
+                named = UNSUPPORTED.get(method) or f"method {method}"
+                raise BadArchive(f"it is compressed with {named}, which cannot be unpacked here; use another program")
             self.content = self.packed.open(self.info)
         piece: bytes = self.content.read(size)
         return piece

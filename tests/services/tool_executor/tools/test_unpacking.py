@@ -7,6 +7,7 @@ import stat
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from io import BytesIO
 
@@ -121,7 +122,7 @@ def test_unpacking_restores_times_and_modes_readable_by_the_owner(holding: Holdi
 
 @pytest.mark.parametrize(
     "name",
-    ["../evil", "a/../../evil", "/etc/evil", "..", "C:/evil", "a/\x01b", "x" * 300, "a/" + "y" * 256, "a\u202eb"],
+    ["../evil", "a/../../evil", "/etc/evil", "..", "C:", "C:/evil", "a/\x01b", "x" * 300, "a/" + "y" * 256, "a\u202eb"],
 )
 @pytest.mark.parametrize("form", ["zip", "tar"])
 def test_name_that_leads_out_or_is_invalid_refuses_everything(holding: Holding, name: str, form: str) -> None:
@@ -300,3 +301,48 @@ def test_an_unsafe_archive_says_that_it_was_refused_for_safety(folder: StagedFol
     folder.scan()
     with pytest.raises(UnsafeArchive, match="for safety, nothing was unpacked: “"):
         folder.run(UNPACK, path="evil.zip")
+
+
+def unicode_path(raw: bytes, name: str) -> bytes:
+    field = struct.pack("<BI", 1, zlib.crc32(raw)) + name.encode()
+    return struct.pack("<HH", 0x7075, len(field)) + field
+
+
+def raw_zip(name: bytes, *, extra: bytes = b"", system: int = 0, method: int = zipfile.ZIP_STORED) -> bytes:
+    """Return a zip with one entry whose name is these bytes, without the flag of UTF-8."""
+    placeholder = zipfile.ZipInfo("_" * len(name))
+    placeholder.create_system, placeholder.extra = system, extra
+    raw = bytearray(zipped((placeholder, b"content")).replace(placeholder.filename.encode(), name))
+    raw[8:10] = struct.pack("<H", method)
+    at = raw.index(b"PK\x01\x02")
+    raw[at + 10 : at + 12] = struct.pack("<H", method)
+    return bytes(raw)
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (raw_zip("Übung.txt".encode(), system=3), "Übung.txt"),
+        (raw_zip("전자책.txt".encode()), "전자책.txt"),
+        (raw_zip("broschüre.pdf".encode("cp437")), "broschüre.pdf"),
+        (raw_zip("ваз.txt".encode("cp866"), extra=unicode_path("ваз.txt".encode("cp866"), "ваз.txt")), "ваз.txt"),
+        (raw_zip(b"#U00fc.txt", extra=unicode_path(b"#U00fc.txt", "ü.txt")), "ü.txt"),
+        (raw_zip(b"renamed.txt", extra=unicode_path(b"old.txt", "ü.txt")), "renamed.txt"),
+        (raw_zip("機能".encode("cp932")), "ï@ö\\\\"),
+        (raw_zip("予定表.xlsx".encode("cp932")), "ù\\\\ÆΦò\\\\.xlsx"),
+        (raw_zip("d\\ü.txt".encode()), "d/ü.txt"),
+        (raw_zip(b"A: intro.mp3"), "A: intro.mp3"),
+    ],
+)
+def test_zip_names_are_read_by_what_encodes_them(holding: Holding, content: bytes, name: str) -> None:
+    folder = holding(content)
+    assert folder.run(UNPACK, path="a.zip").data["created"] == [f"a/{name}"]
+
+
+@pytest.mark.parametrize(("method", "named"), [(9, "Deflate64"), (93, "Zstandard"), (77, "method 77")])
+def test_unsupported_compression_is_named_and_not_damage(holding: Holding, method: int, named: str) -> None:
+    folder = holding(raw_zip(b"x", method=method))
+    assert folder.run(CONTENTS, path="a.zip").data["files"] == 1
+    with pytest.raises(BadArchive, match=f"compressed with {named}") as refused:
+        folder.run(UNPACK, path="a.zip")
+    assert "damaged" not in str(refused.value)
