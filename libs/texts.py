@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from unicodedata import normalize
 
 UNITS = ("kB", "MB", "GB", "TB")
 SHOWN = 10
@@ -15,6 +16,11 @@ CONTROLS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f\u2028-\u202e
 def one_line(text: str) -> str:
     """Return the text on one line, without control characters and extra spaces."""
     return " ".join(CONTROLS.sub(" ", text).split())
+
+
+def composed(text: str) -> str:
+    """Return the text in the form in which names are compared (NFC): a Mac writes `ü` as a `u` and its dots."""
+    return text if text.isascii() else normalize("NFC", text)
 
 
 def visible(text: object) -> str:

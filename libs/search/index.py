@@ -19,7 +19,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from libs.search.words import spread, synonyms, telling, words
-from libs.texts import one_line
+from libs.texts import composed, one_line
 
 QUOTED = re.compile(r'"([^"]+)"')
 EITHER = re.compile(r"\w\W+or\W+\w", re.IGNORECASE)
@@ -56,6 +56,8 @@ class Found:
     """Files that have only one of the words, if others have more; the best first."""
     elsewhere: tuple[str, ...] = ()
     """Files outside the selection that have all of the words; the best first."""
+    count: int = 0
+    """All matches; `matches` has the best of them."""
 
 
 class ContentIndex:
@@ -75,7 +77,7 @@ class ContentIndex:
     def put(self, path: str, text: str) -> None:
         """Add a file, or replace its text."""
         self.remove(path)
-        folders, _, name = path.rpartition("/")
+        folders, _, name = composed(path).rpartition("/")
         row = (f"{name} {spread(name)}", f"{folders} {spread(folders)}", text)
         cursor = self._db.execute("insert into files (name, folders, text) values (?, ?, ?)", row)
         assert cursor.lastrowid is not None
@@ -156,6 +158,7 @@ class _Search:
             tuple(ContentMatch(self.paths[row], shares[row], self._excerpt(row, phrases)) for row in first),
             self._missing(quoted),
             tuple(self.paths[row] for row in sorted(fewer, key=order)),
+            count=len(shown),
         )
 
     @property
@@ -233,6 +236,7 @@ class _Search:
 
 def under(path: str, folder: str) -> bool:
     """Check that a path is the folder or lies in it, at any depth."""
+    path, folder = composed(path), composed(folder)
     return folder in (".", path) or path.startswith(f"{folder}/")
 
 

@@ -15,6 +15,7 @@ import yaml
 
 from libs.errors import Rejected
 from libs.skills.files import LOADER
+from libs.texts import composed
 
 OTHER = "Other"
 DOUBLE = (".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
@@ -75,16 +76,17 @@ NAME_BYTES_MOST = 255
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Return the name itself, or the first of `name (2).ext`, `name (3).ext` … that is free, whatever its case.
+    """Return the name itself, or the first of `name (2).ext`, `name (3).ext` … that is free, whatever its case
+    and the form of its letters.
 
-    Case is ignored because the same folder may be read on a file system that ignores it. A stem is shortened where the
-    name would exceed 255 bytes, which is the most that a file system takes.
+    Both are ignored because the same folder may be read on a file system that ignores them. A stem is shortened where
+    the name would exceed 255 bytes, which is the most that a file system takes.
     """
-    used = {other.casefold() for other in taken}
-    if name.casefold() not in used:
+    used = {composed(other).casefold() for other in taken}
+    if composed(name).casefold() not in used:
         return name
     stem, suffix = split_suffix(name)
-    return next(fresh for n in count(2) if (fresh := _numbered(stem, n, suffix)).casefold() not in used)
+    return next(fresh for n in count(2) if composed(fresh := _numbered(stem, n, suffix)).casefold() not in used)
 
 
 def _numbered(stem: str, n: int, suffix: str) -> str:

@@ -11,6 +11,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from libs.texts import composed
+
 WILD = re.compile(r"[*?\[]")
 
 
@@ -19,7 +21,8 @@ def selected(path: str, *, include: Sequence[str] = (), exclude: Sequence[str] =
 
     Paths are relative to the workspace's root. A pattern is matched, ignoring case, against the last name, and one with
     a `/` against the whole path. An `exclude` is also matched against each folder above, so that excluding `Photos`
-    excludes its contents. A pattern with wildcards but no accents matches names with and without accents.
+    excludes its contents. A pattern with wildcards but no accents matches names with and without accents. Composed and
+    decomposed letters are equal.
     """
     if any(_matches(above, pattern) for pattern in exclude for above in _lineage(path)):
         return False
@@ -41,7 +44,7 @@ def _matches(path: str, pattern: str) -> bool:
     name = path if "/" in pattern else _name(path)
     if pattern.isascii() and WILD.search(pattern) and not name.isascii():
         name = _plain(name)
-    return fnmatchcase(name.casefold(), pattern.casefold())
+    return fnmatchcase(composed(name).casefold(), composed(pattern).casefold())
 
 
 def _plain(name: str) -> str:

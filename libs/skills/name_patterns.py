@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
-from unicodedata import normalize
 
 from libs.errors import Rejected
+from libs.texts import composed
 
 FIELD = re.compile(r"\{(?P<name>(?P<kind>text|word|number|day|month|year)\d?)(?::(?P<digits>[1-6]))?\}")
 MONTHS = {
@@ -116,7 +116,7 @@ class NamePattern:
     def taken(self, name: str) -> Mapping[str, str] | None:
         """Return the parts of a name by field; None if it has another pattern."""
         self.check_split()
-        return _Split(self, normalize("NFC", name)).parts()
+        return _Split(self, composed(name)).parts()
 
     def put(self, parts: Mapping[str, str]) -> str:
         """Return the name with these parts."""
@@ -125,7 +125,7 @@ class NamePattern:
 
 def reshaped(name: str, shape: str, becomes: str) -> str | None:
     """Return the new name for a name without its extension; None if it has another pattern. Raises `BadNamePattern`."""
-    old, new = NamePattern.read(normalize("NFC", shape)), NamePattern.read(becomes)
+    old, new = NamePattern.read(composed(shape)), NamePattern.read(becomes)
     if not {field.name for field in new.fields} <= {field.name for field in old.fields}:
         raise BadNamePattern
     parts = old.taken(name)

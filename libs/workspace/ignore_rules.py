@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import re2
 from pathspec import GitIgnoreSpec
 
+from libs.texts import composed
 from libs.workspace.names import join
 from libs.workspace.reserved import IGNORE_FILE
 from libs.workspace.safe_dir import SafeDir
@@ -35,7 +36,7 @@ class Rules:
 
     def excludes(self, path: str) -> bool | None:
         """Return whether the rules exclude a path; None if none of them is about it."""
-        results = (spec.check_file(path[len(self.folder) :]).include for spec in self.specs)
+        results = (spec.check_file(composed(path[len(self.folder) :])).include for spec in self.specs)
         return next((found for found in results if found is not None), None)
 
 
@@ -91,7 +92,7 @@ def _text(safe_dir: SafeDir, path: str) -> tuple[str, bool]:
         raw = stream.read(BYTES_MOST + 1)
     whole = len(raw) <= BYTES_MOST
     raw = raw if whole else raw[: raw.rfind(b"\n", 0, BYTES_MOST) + 1]
-    return raw.decode("utf-8-sig", "backslashreplace"), whole
+    return composed(raw.decode("utf-8-sig", "backslashreplace")), whole
 
 
 def _usable(line: str) -> bool:

@@ -341,7 +341,7 @@ class Stage(View):
         """Return the folder and name of a target. An existing folder is moved into, like `mv` does."""
         *above, name = resolve(self.tree.root, target) or (".",)
         parent = self.directory("/".join(above) or ".")
-        inside = parent if name == "." else self.tree.child(parent, name)
+        inside = parent if name == "." else self.child(parent, name)
         if inside is not None and inside != node and self.tree.kind(inside) == "directory":
             parent, name = inside, self.tree.name(node)
         if self.tree.holds(node, parent):

@@ -16,6 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
+from libs.texts import composed
 from libs.workspace import names, reserved
 from libs.workspace.errors import BadContent, Changed, NoSuchPath, OutsideWorkspace, WrongKind
 from libs.workspace.operations import Blob, Inline
@@ -134,12 +135,20 @@ class View:
         """Return the node at a path of the staged view. A link on the way is refused: it may leave the workspace."""
         node, parts = ROOT, resolve(self.tree.root, path)
         for part in parts:
-            below = self.tree.child(node, part)
+            below = self.child(node, part)
             if below is None:
                 self._refuse_link(node, path)
                 raise NoSuchPath(f"{path} does not exist")
             node = below
         return node
+
+    def child(self, folder: int, name: str) -> int | None:
+        """Return the node of this name, or the only one whose name differs in the form of its letters."""
+        found = self.tree.child(folder, name)
+        if found is not None or name.isascii():
+            return found
+        alike = [node for node in self.tree.inside(folder) if composed(self.tree.name(node)) == composed(name)]
+        return alike[0] if len(alike) == 1 else None
 
     def directory(self, path: str) -> int:
         node = self.locate(path)

@@ -212,6 +212,7 @@ def as_data(found: Found, unknown: Unknown) -> dict[str, Any]:
     fewer = {"count": len(found.fewer), "paths": list(found.fewer[:NAMED_MOST])}
     return {
         "matches": matches,
+        "count": found.count,
         "missing": list(found.missing),
         "fewer": fewer,
         "elsewhere": {"count": len(found.elsewhere), "paths": list(found.elsewhere[:NAMED_MOST])},

@@ -250,7 +250,7 @@ class CallRunner:
         alone = await asyncio.to_thread(_left_alone, workspace.stage, args["path"])
         return CallOutput(
             as_data(found, unknown) | alone,
-            f"Found {many(len(found.matches), 'file')}.",
+            f"Found {many(found.count, 'file')}.",
             reads=tuple(match.path for match in found.matches),
             warnings=(STALE.format(n=unknown.stale),) if unknown.stale else (),
         )

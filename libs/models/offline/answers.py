@@ -329,9 +329,9 @@ def _listed(data: Data) -> list[str]:
 def _searched(data: Data) -> list[str]:
     matches, missing = _list(data, "matches"), [quoted(word) for word in _list(data, "missing")]
     lines = [f"{match['path']}: {match.get('excerpt', '')}".rstrip(": ") for match in matches]
-    stale = _number(data, "stale")
+    stale, whole = _number(data, "stale"), _number(data, "count") or len(matches)
     return [
-        _lines(f"Found in {count(len(matches), 'file')}:", lines, LISTED) if matches else "Nothing was found.",
+        _lines(f"Found in {count(whole, 'file')}:", lines, LISTED, whole=whole) if matches else "Nothing was found.",
         _besides("With only some of the words", _mapping(data, "fewer")),
         _besides("Also in other files", _mapping(data, "elsewhere")),
         f"No file name or content matches {', '.join(missing)}." if missing else "",

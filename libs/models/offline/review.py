@@ -14,6 +14,7 @@ from typing import Any
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.skills import ATTACHMENTS, REFERENCE, Effect, ToolDefinition, is_reference, sources, strings
+from libs.texts import composed
 
 APPROVED = json.dumps({"approved": True, "reason": ""})
 Objection = tuple[int | None, str]
@@ -110,8 +111,12 @@ def _said(task: Task) -> str:
 
 def _masked(text: str, task: Task) -> str:
     """Mask names, because a name is no verb: "delete remove.txt" has one verb of deleting."""
-    folded = re.sub(r"[\"“„«`][^\"”“»`]*[\"”“»`]", " § ", text.casefold().replace("’", "'"))
-    known = {str(name).casefold().rstrip("/") for key in ("paths", "names") for name in task.workspace.get(key) or ()}
+    folded = re.sub(r"[\"“„«`][^\"”“»`]*[\"”“»`]", " § ", composed(text).casefold().replace("’", "'"))
+    known = {
+        composed(str(name)).casefold().rstrip("/")
+        for key in ("paths", "names")
+        for name in task.workspace.get(key) or ()
+    }
     for name in sorted(
         (name for name in known if len(name) > 2 and name in folded and not name.isalnum()), key=len, reverse=True
     ):
@@ -158,7 +163,7 @@ def _spared(step: Step, plan: Plan, said: str) -> Iterator[Objection]:
     if not words:
         return
     for path in _paths(step):
-        name = path.rpartition("/")[2].casefold()
+        name = composed(path.rpartition("/")[2]).casefold()
         ending = name.rpartition(".")[2]
         if words & {name.translate(DOTS), ending, f"{ending}s"}:
             yield step.ordinal, f"Step {step.ordinal} changes {path}, which the request wants left alone."

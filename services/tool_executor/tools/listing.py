@@ -14,6 +14,7 @@ from posixpath import basename
 from typing import Any
 
 from libs.errors import Rejected
+from libs.search.index import under
 from libs.skills import selected
 from libs.skills.globs import WILD
 from libs.workspace import queries, reserved
@@ -76,8 +77,7 @@ def left_alone(stage: Stage, args: Mapping[str, Any], *, recursive: bool | None 
 def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
     """Return the nodes in one of the folders, at any depth; all of them if there is no folder."""
     tops = [folder.removeprefix("./").strip("/") for folder in folders]
-    whole = not tops or any(top in ("", ".") for top in tops)
-    return [path for path in paths if whole or any(path.startswith(f"{top}/") for top in tops)]
+    return [path for path in paths if not tops or any(under(path, top or ".") for top in tops)]
 
 
 def further(

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import dirname, join
 from typing import Any
-from unicodedata import normalize
 
 from libs.errors import Rejected
 from libs.guards.paths import UNSHOWN
 from libs.skills.categories import split_suffix
 from libs.skills.name_patterns import reshaped
+from libs.texts import composed
 from libs.workspace import names
 from libs.workspace.operations import AnyOperation, Rename
 from libs.workspace.scope import checked_name
@@ -37,9 +37,9 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 CASES: Mapping[str, Callable[[str], str]] = {
     "lower": str.lower,
     "upper": str.upper,
-    "title": lambda text: WORD.sub(lambda word: word[0][:1].upper() + word[0][1:].lower(), normalize("NFC", text)),
-    "sentence": lambda text: WORD.sub(lambda word: word[0].capitalize(), normalize("NFC", text).lower(), count=1),
-    "snake": lambda text: "_".join(re.findall(r"[^\W_]+", HUMP.sub(" ", normalize("NFC", text)))).lower() or text,
+    "title": lambda text: WORD.sub(lambda word: word[0][:1].upper() + word[0][1:].lower(), composed(text)),
+    "sentence": lambda text: WORD.sub(lambda word: word[0].capitalize(), composed(text).lower(), count=1),
+    "snake": lambda text: "_".join(re.findall(r"[^\W_]+", HUMP.sub(" ", composed(text)))).lower() or text,
 }
 _YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 WRITTEN = re.compile(
@@ -102,9 +102,7 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
         apart = " " if args["base"][-1].isalnum() else ""
         stem = f"{args['base']}{apart}{number:0{args.get('digits', DIGITS)}}"
     if args.get("find"):
-        put = stem.replace(args["find"], args["replace"]) if args.get("replace") else _without(stem, args["find"])
-        bare = "" if args.get("replace") or put == stem else put.strip()
-        stem = bare or put  # "Trip (1)" without its "(1)" is "Trip"
+        stem = _replaced(stem, composed(args["find"]), args.get("replace", ""))
     if args.get("shape"):
         stem = reshaped(stem, args["shape"], args["becomes"]) or stem
     if args.get("written"):
@@ -118,6 +116,15 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
     if args.get("extension") and not whole:
         end = "." + args["extension"].lstrip(".")
     return f"{hidden}{stem}{end}"
+
+
+def _replaced(stem: str, text: str, by: str) -> str:
+    """Return the name with one text for another. "Trip (1)" without its "(1)" is "Trip"."""
+    name = composed(stem)
+    if text not in name:
+        return stem
+    put = name.replace(text, by) if by else _without(name, text)
+    return put if by else put.strip() or put
 
 
 def _without(stem: str, text: str) -> str:
@@ -184,23 +191,28 @@ def _checked(name: str, path: str) -> str:
 
 
 def _refuse_clashes(context: ToolContext, wishes: Sequence[Wish]) -> None:
-    """Raise NameTaken if two names would clash. Case is folded: the folder may be read where it does not count."""
+    """Raise NameTaken if two names would clash."""
     leaving = {wish.path for wish in wishes}
     held = {
-        (folder, node.name.casefold()): f"{node.path} is there already"
+        (folder, _compared(node.name)): f"{node.path} is there already"
         for folder in {wish.folder for wish in wishes}
         for node in context.stage.get_children(folder or ".")
         if node.path not in leaving
     }
     clashes = []
     for wish in wishes:
-        key = wish.folder, wish.name.casefold()
+        key = wish.folder, _compared(wish.name)
         if key in held:
             clashes.append(f"{wish.path} would become {join(wish.folder, wish.name)}, but {held[key]}")
         held.setdefault(key, f"{wish.path} would become the same")
     if clashes:
         more = f" … and {len(clashes) - TOLD_MOST} more" if len(clashes) > TOLD_MOST else ""
         raise NameTaken(f"nothing was renamed: {'; '.join(clashes[:TOLD_MOST])}{more}")
+
+
+def _compared(name: str) -> str:
+    """Return the name without case and in one form: the folder may be read where these do not count."""
+    return composed(name).casefold()
 
 
 def _steps(context: ToolContext, wishes: Sequence[Wish]) -> Iterator[AnyOperation]:

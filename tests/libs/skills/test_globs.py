@@ -28,6 +28,9 @@ from libs.skills import selected
         ("boda lucía.jpg", ["*lucia*"], [], True),
         ("boda lucia.jpg", ["*lucía*"], [], False),
         ("lucía.jpg", ["lucia.jpg"], [], False),
+        ("U\u0308bung 1.pdf", ["\u00dcbung*"], [], True),
+        ("\u00dcbung 1.pdf", ["U\u0308bung*"], [], True),
+        ("U\u0308bung/1.pdf", [], ["\u00fcbung"], False),
     ],
 )
 def test_excluded_folder_excludes_its_contents(

@@ -57,6 +57,14 @@ async def test_words_inside_documents_are_found_and_excerpted_as_text(home: Dsns
         }
 
 
+async def test_search_counts_more_files_than_it_returns(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
+        for n in range(5):
+            (at.folder() / f"{n}.txt").write_text("the harbour at night")
+        told = await found(at)
+        assert (len(told.data.json_["matches"]), told.data.json_["count"], told.summary) == (3, 5, "Found 5 files.")
+
+
 async def test_excluded_files_are_neither_found_nor_counted_as_unread(home: Dsns, tmp_path: Path) -> None:
     without = ("search-files.search", {"query": "harbour", "top_k": 3, "path": ".", "exclude": ["old", "*.md"]})
     async with run_platform(home, tmp_path, model=scripted_model(plan(without))) as at:

@@ -132,6 +132,11 @@ COUNTS = [{"path": "a.csv", "rows": 2, "unit": "row"}, {"path": "b.csv", "rows":
             " No file name or content matches “vat”. Skipped 9 documents (damaged)."
             " 2 files changed since they were indexed, so this may be incomplete.",
         ),
+        (
+            "search-files.search",
+            {"matches": [{"path": "a.txt"}], "count": 12},
+            "Found in 12 files:\n- a.txt\n- and 11 more",
+        ),
         ("video.transcode", {"x": 1}, "Transcoded 2 clips."),
     ],
 )

@@ -15,7 +15,7 @@ from libs.models.offline import review
 from libs.skills import Skills, ToolDefinition, sources
 
 BUNDLED = Path(__file__).parents[4] / "skills"
-NAMES = ["a.txt", "report.pdf", "remove.txt", "Docs/"]
+NAMES = ["a.txt", "report.pdf", "bu\u0308ro.pdf", "remove.txt", "Docs/"]
 Call = tuple[str, dict[str, Any]]
 MB = 1_000_000
 LISTED = "$step(1).nodes"
@@ -111,6 +111,7 @@ def test_a_plan_that_fits_is_approved(catalogue: Sequence[ToolDefinition], text:
         ("make a folder Docs, and never copy anything", (COPY,), "rules out"),
         ("sort by type but leave the PDFs alone", (listing(), SORT), "Step 1 does not exclude"),
         ("delete a.txt, but keep report.pdf", (("manage-files.delete", {"paths": ["report.pdf"]}),), "left alone"),
+        ("delete a.txt, but keep büro.pdf", (("manage-files.delete", {"paths": ["bu\u0308ro.pdf"]}),), "left alone"),
         ("delete all files larger than 10 MB", (listing(larger_than=MB), DELETE), "limits the size"),
         ("delete all files larger than 10 MB", (listing(smaller_than=10 * MB), DELETE), "limits the size"),
         ("delete files older than two weeks", (listing(), DELETE), "the request limits the files"),
