@@ -222,7 +222,7 @@ class Work:
         best = complete[0]
         if best.score <= self._planner._threshold:
             raise Ask(Doubt(texts.NOT_UNDERSTOOD.format(said=_run(text, clause.span)), _run(text, clause.span)))
-        near = [each for each in complete if best.score - each.score < self._planner._gap]
+        near = [each for each in complete if round(best.score - each.score, 9) <= self._planner._gap]
         if self._task.skill:
             near = [each for each in near if each.tool.skill == self._task.skill] or near
         if len({each.meaning for each in near}) > 1 and near[0].doubt is None:

@@ -16,7 +16,6 @@ def embedder() -> Embedder:
     return HashedEmbedder()
 
 
-@pytest.mark.requirement("S4-16", "S4-45")
 async def test_a_document_has_768_dimensions_and_length_one(embedder: Embedder) -> None:
     rows = await embedder.embed_document(["Find duplicate files.", "x"])
     assert rows.shape == (2, DIMS) == (2, 768)

@@ -39,7 +39,7 @@ async def calls(at: RunningPlatform) -> int:
     return sum(isinstance(event, ToolRequested) for event in await at.logged("s"))
 
 
-@pytest.mark.requirement("A1", "A2", "S0-20")
+@pytest.mark.requirement("A1", "A2", "S0-09", "S0-20")
 @pytest.mark.parametrize("words", ["Looks good to me!", "", '{"approved": tru', NO])
 async def test_three_rejections_run_no_tool(home: Dsns, tmp_path: Path, words: str) -> None:
     model = Scripted(plans=[PlanDraft(MAKE)], reviews=[words] * 3, resolutions=[MAKE] * 3)
@@ -85,7 +85,6 @@ async def test_a_model_that_fails_is_no_approval(home: Dsns, tmp_path: Path) -> 
         assert await calls(at) == 0
 
 
-@pytest.mark.requirement("S0-09")
 async def test_what_only_reads_needs_no_critic(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(plan(("manage-files.list", {"path": "."})))], answers=[("done",)])
     async with run_platform(home, tmp_path, model=model) as at:
@@ -125,7 +124,7 @@ class Hanging(Scripted):
                 self.closed.set()
 
 
-@pytest.mark.requirement("A23", "S0-09")
+@pytest.mark.requirement("A23")
 @pytest.mark.parametrize("verb", ["plan", "review", "resolve"])
 async def test_cancel_closes_the_running_model_call(home: Dsns, tmp_path: Path, verb: str) -> None:
     model = Hanging(verb)

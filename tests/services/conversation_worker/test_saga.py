@@ -17,7 +17,7 @@ LIST = ("manage-files.list", {"path": "."})
 LOOK = ("manage-files.get_metadata", {"path": "a.txt"})
 
 
-@pytest.mark.requirement("A27")
+@pytest.mark.requirement("S4-36")
 async def test_dependents_of_a_failed_step_are_skipped_and_others_run(home: Dsns, tmp_path: Path) -> None:
     steps = plan(
         ("manage-files.get_metadata", {"path": "gone.txt"}),

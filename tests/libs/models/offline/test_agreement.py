@@ -51,7 +51,7 @@ def task(**more: Any) -> Task:
     return Task(text="tidy up, please", intent="action_request", **more)
 
 
-@pytest.mark.requirement("S4-45", "S4-46", "S2-22")
+@pytest.mark.requirement("S4-46", "S2-22")
 async def test_change_described_as_another_tool_is_asked_about(planner: Planner, catalogue: Catalogue) -> None:
     outcome = await agreeing(planner, plan(*ASTRAY, catalogue)).plan(task(), catalogue)
     assert isinstance(outcome, ClarificationNeeded)

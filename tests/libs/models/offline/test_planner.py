@@ -35,7 +35,7 @@ def test_reading_below_the_threshold_is_asked_about(planning: Planning, catalogu
     assert isinstance(planning(threshold=0.999).plan(task, catalogue), ClarificationNeeded)
 
 
-@pytest.mark.requirement("S4-46")
+@pytest.mark.requirement("S4-46", "A27")
 def test_reading_within_the_gap_of_another_is_asked_about(
     planning: Planning, catalogue: Sequence[ToolDefinition]
 ) -> None:
@@ -51,6 +51,9 @@ def test_reading_within_the_gap_of_another_is_asked_about(
     tied = planning().plan(asked("delete x.tmp"), [*catalogue, rival])
     assert isinstance(tied, ClarificationNeeded)
     assert "Shred" in tied.question
+    assert planning(gap=0.0).plan(asked("delete x.tmp"), [*catalogue, rival]) == tied, (
+        "a lead of the gap itself is none"
+    )
     one = planning().plan(asked("delete x.tmp", skill="shred"), [*catalogue, rival])
     assert calls(one)[-1][0] == "shred.shred"
 

@@ -9,7 +9,7 @@ import pytest
 from libs.workspace.errors import WrongKind
 from tests.services.tool_executor.tools.conftest import StagedFolder
 
-pytestmark = pytest.mark.requirement("S4-18", "S4-59")
+pytestmark = pytest.mark.requirement("S4-59")
 SORT = "organize-by-type.sort"
 
 
