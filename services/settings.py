@@ -249,7 +249,7 @@ class Process(BaseSettings):
     )
     skill_match_gap: float = Field(
         default=0.05,
-        ge=0,
+        gt=0,
         le=1,
         description="The offline planner: the required lead of its score over the next",
     )

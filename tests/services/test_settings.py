@@ -52,6 +52,7 @@ def test_each_service_has_a_section_of_its_own(bare: Path, monkeypatch: pytest.M
         ("SUMA_MODEL_URL", "localhost:8000"),
         ("SUMA_MODEL_OUTPUT", "xml"),
         ("SUMA_MODEL_SECONDS", "0"),
+        ("SUMA_SKILL_MATCH_GAP", "0"),
         ("SUMA_BUDGETS__TURN_TOKENS", "0"),
         ("SUMA_BUDGETS__TENANT_DOLLARS", "-1"),
         ("SUMA_BUDGETS__TENANT_DOLLARS", "nan"),

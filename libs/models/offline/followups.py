@@ -37,6 +37,7 @@ BUT = re.compile(
 INSTEAD = re.compile(
     r"^(?:no[,:]? +)?(?:rather |actually )?(?P<target>(?:to|into) [^,;]+?)(?: instead)?[.!]*$", re.IGNORECASE
 )
+BEFORE_A_REPLY = re.compile(r"^(?:no|nope|yes|ok|okay|sure|i mean|i meant|actually)[,:.!]? +", re.IGNORECASE)
 WORDS = re.compile(r"[\w'-]+")
 
 
@@ -71,20 +72,23 @@ def _same(before: re.Match[str], other: str) -> str:
 
 def reply(
     wish: str, doubt: Doubt | None, said: str, understands: Callable[[str], bool], lexicon: Lexicon
-) -> str | None:
-    """Return the request after a reply; None if the reply withdraws it."""
+) -> tuple[str, bool] | None:
+    """Return the request after a reply, and whether the reply replaces it; None if the reply withdraws it.
+
+    A complete request replaces the old one. Other words take the place of those that were asked about. If that is not
+    understood, the request stays as it was, so that the same question is asked again.
+    """
     words = _words(said)
     if lexicon["no"].all(words):
         return None
-    bare = re.sub(
-        r"^(?:no|nope|yes|ok|okay|sure|i mean|i meant|actually)[,:.!]? +", "", said.strip(), flags=re.IGNORECASE
-    )
-    if doubt is None:
-        return bare if understands(bare) else wish
-    if (taken := _taken(words, doubt, lexicon)) is not None:
-        return _put(wish, doubt, taken)
-    put = _put(wish, doubt, bare.rstrip(".!"))
-    return bare if not understands(put) and understands(bare) else put
+    bare = BEFORE_A_REPLY.sub("", said.strip())
+    taken = _taken(words, doubt, lexicon) if doubt else None
+    if doubt and taken is not None:
+        return _put(wish, doubt, taken), False
+    if understands(bare):
+        return bare, True
+    put = _put(wish, doubt, bare.rstrip(".!")) if doubt else wish
+    return (put if understands(put) else wish), False
 
 
 def _taken(words: Sequence[str], doubt: Doubt, lexicon: Lexicon) -> str | None:

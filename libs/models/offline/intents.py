@@ -11,11 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.models.offline.deadline import Deadline
+from libs.models.offline.lexicon import singular
 from libs.models.offline.selection import Doubt
 from libs.models.offline.slots import FREE, Slots, Value
 from libs.models.offline.tokens import Token
 from libs.skills import Form, Hole, Intent, ToolDefinition
 
+NEAR_MOST = 3
+"""Examples in a question."""
 SLOT_WORD, FREE_WORD, LEFT_WORD = 0.97, 0.75, 0.0
 BARE = 0.1
 """Taken from a template without a word of its own."""
@@ -32,6 +35,8 @@ class Reading:
     intent: Intent
     values: Mapping[str, Value] = field(default_factory=dict)
     score: float = 0.0
+    free: int = 0
+    """The number of words that are taken as text, whatever they say."""
     verb: tuple[str, ...] = ()
     """The words of the template's beginning, for a clause that leaves them out."""
 
@@ -41,13 +46,28 @@ class Reading:
 
     @property
     def doubt(self) -> Doubt | None:
-        return next((value.doubt for value in self.values.values() if value.doubt), None)
+        doubts = (value.doubt for value in self.values.values() if value.doubt)
+        return next((doubt for doubt in doubts if self.tool.mutates or not doubt.of_changes), None)
+
+    @property
+    def _chosen(self) -> list[Any]:
+        return [one for value in self.values.values() if isinstance(value.meant, tuple) for one in value.meant]
 
     @property
     def chooses(self) -> bool:
         """Return whether it selects some files, and not everything."""
-        chosen = [one for value in self.values.values() if isinstance(value.meant, tuple) for one in value.meant]
+        chosen = self._chosen
         return bool(chosen) and all(getattr(one, "bounded", False) and not one.refers for one in chosen)
+
+    @property
+    def takes_all(self) -> bool:
+        """Return whether it has no condition at all."""
+        return not self.values or any(not getattr(one, "bounded", True) for one in self._chosen)
+
+    @property
+    def refers(self) -> bool:
+        """Return whether it depends on files that were named before."""
+        return any(getattr(one, "refers", None) for one in self._chosen)
 
     def without_unowned(self) -> Reading:
         """Return the reading as if its other words were absent."""
@@ -73,6 +93,7 @@ class Intents:
     def __init__(self, tools: Sequence[ToolDefinition]) -> None:
         self._starting: defaultdict[str, list[_Way]] = defaultdict(list)
         self._open: list[_Way] = []
+        self._examples = [(tool.name, text) for tool in tools for text in tool.examples]
         verbs: set[str] = set()
         words: set[str] = set()
         for tool in tools:
@@ -82,6 +103,19 @@ class Intents:
                     self._put(_Way(tool, intent, form))
                     words.update(word for part in form if not isinstance(part, Hole) for said in part for word in said)
         self.verbs, self.words = frozenset(verbs), frozenset(words)
+
+    def near(self, words: Sequence[str], grammar: frozenset[str]) -> list[str]:
+        """Return a few examples of skills, those with the words of a request first."""
+        said = {singular(word) for word in words} - grammar
+        begun = {way.tool.name for way in self._starting.get(words[0] if words else "", ())}
+        ranked = sorted(
+            (
+                (len(said & {*map(singular, text.lower().split())}), tool in begun, text)
+                for tool, text in self._examples
+            ),
+            key=lambda each: (-each[0], not each[1]),
+        )
+        return [text for _, _, text in ranked][:NEAR_MOST]
 
     def _put(self, way: _Way) -> None:
         """File a form under every word that it may begin with. A form that may begin with a slot is always tried."""
@@ -153,7 +187,9 @@ def _matches(way: _Way, clause: Sequence[Token], slots: Slots, deadline: Deadlin
                 break
             values[name] = value
         else:
-            yield Reading(way.tool, way.intent, values, _score(way, clause, bound, values), _verb(way.form, clause))
+            free = sum(end - at for name, (at, end) in bound.items() if way.intent.slots[name].type in FREE)
+            score = _score(way, clause, bound, values)
+            yield Reading(way.tool, way.intent, values, score, free, _verb(way.form, clause))
 
 
 def _bindings(form: Form, clause: Sequence[Token], part: int, at: int, deadline: Deadline) -> Iterator[Bound]:

@@ -15,6 +15,7 @@ from libs.skills import LOADER
 
 T = TypeVar("T")
 PARTS = re.compile(r"\(([^)]*)\)|([^(]+)")
+ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 FILE = Path(__file__).with_name("lexicon.yaml")
 
 
@@ -96,6 +97,11 @@ class Lexicon:
 
     def __getitem__(self, name: str) -> Phrases[bool]:
         return self._lists[name]
+
+    def decides(self, word: str) -> bool:
+        """Return whether a word counts, compares or negates, so that without it other files are meant."""
+        counts = word in self.ordinals or self.number(word) is not None or ORDINAL.fullmatch(word) is not None
+        return counts or any(self[name].at([word], 0) for name in ("except", "vocabulary", "limiting"))
 
     def number(self, word: str) -> int | None:
         """`3` or `three`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from libs.events.committee import MORE_BELOW, Task
 from libs.events.values import Candidate, Plan, Step
@@ -34,7 +35,7 @@ SPARED = 0.34
 SETS_MOST = 4
 """Agents differ in the tools that they may use."""
 THRESHOLD, GAP = 0.70, 0.05
-"""The minimum of a reading's score, and of its lead on the next (S4-46)."""
+"""The minimum of a reading's score, and of its lead on the next; a lead of exactly the minimum asks (S4-46)."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,14 @@ class Planner:
         wish = followups.begin(said[0], task.history)
         outcome = work.read(wish)
         for reply in said[1:]:
-            after = followups.reply(
-                wish, outcome.doubt if isinstance(outcome, Asking) else None, reply, work.understands, self._lexicon
-            )
+            doubt = outcome.doubt if isinstance(outcome, Asking) else None
+            after = followups.reply(wish, doubt, reply, work.understands, self._lexicon)
             if after is None:
                 return Answered(texts.NO, AnswerKind.ANSWER)
-            wish, outcome = after, work.read(after)
+            wish, replaced = after
+            if replaced and doubt is not None:
+                work.forget()
+            outcome = work.read(wish)
         if isinstance(outcome, Asking):
             return outcome.outcome
         return (
@@ -120,7 +123,7 @@ class Work:
         self._tools: Mapping[str, ToolDefinition] = {tool.name: tool for tool in tools}
         self._intents = planner.intents(tools)
         self._lexicon: Lexicon = planner._lexicon
-        self._again = False
+        self._again = self._forgot = False
         self._index = WorkspaceIndex(task.workspace, planner._categories)
         self._ground = Ground(self._index, self._lexicon, planner._now())
 
@@ -134,15 +137,26 @@ class Work:
             return refused
         clauses = self._clauses(found)
         if not clauses:
-            return Asking(Doubt(texts.NOTHING_UNDERSTOOD, text))
+            return self._strange("", text)
         try:
             return self._drafted(text, found, clauses)
         except Ask as asked:
             return Asking(asked.doubt)
 
     def understands(self, text: str) -> bool:
-        """Return whether this is a complete request."""
-        return isinstance(self.read(text), PlanDraft)
+        """Return whether this is a complete request: its first words say what to do, and no word is left over."""
+        text = clean(text)
+        if refusals.talk(text, self._lexicon) is not None:
+            return False
+        clauses = self._clauses(without_asides(tokens(text, self._index, self._lexicon)))
+        best = [clause.best for clause in (self._looks(text, clauses) if clauses else ())]
+        return bool(best and best[0] and best[0].verb and best[0].tool is not KEEP) and all(
+            each is not None and each.complete for each in best
+        )
+
+    def forget(self) -> None:
+        """Forget the files of the last turn: words that were not understood might have narrowed them."""
+        self._forgot = True
 
     def _clauses(self, found: Sequence[Token]) -> list[Clause]:
         return Clauses(self._intents, Slots(self._ground), self._lexicon, self._deadline).of(found)
@@ -174,11 +188,17 @@ class Work:
             return Asking(Doubt(texts.MEANT.format(said=better), text, (better,)))
         said = self._extra(text, clause) or _run(text, left)
         if clause.best is None:
-            return Asking(Doubt(texts.NOT_UNDERSTOOD.format(said=said) if said else texts.NOTHING_UNDERSTOOD, said))
+            return self._strange(said, text)
         if not self._index.knows_top and len(left) == 1:
             wider = f'files with "{singular(left[0].raw)}" in the name'
             return Asking(Doubt(texts.UNSEEN.format(count=self._index.count, said=left[0].raw), left[0].raw, (wider,)))
-        return Asking(Doubt(texts.NOT_UNDERSTOOD.format(said=said), said))
+        return self._strange(said, text)
+
+    def _strange(self, said: str, text: str) -> Asking:
+        """Quote words that were not understood, and name what the request comes near to."""
+        near = texts.names(self._intents.near(clean(text).lower().split(), self._lexicon.grammar))
+        told = texts.NOT_UNDERSTOOD if said else texts.NOTHING_UNDERSTOOD
+        return Asking(Doubt(told.format(said=said, near=near), said or text))
 
     def _looks(self, text: str, clauses: Sequence[Clause]) -> Sequence[Clause]:
         """Drop words from a request that only looks; the answer names them."""
@@ -192,20 +212,21 @@ class Work:
             return clauses
         whole, slots, best = clauses[0].span, Slots(self._ground), clauses[0].best
         if best and best.verb and best.chooses and len(best.unowned) <= len(whole) * SPARED:
-            return self._left_out(clauses, whole, best.without_unowned(), _run(text, best.unowned))
+            return self._left_out(text, clauses, whole, best.without_unowned(), best.unowned)
         for end in range(len(whole) - 1, len(whole) * 2 // 5, -1):
             found = self._intents.readings(whole[:end], slots, self._deadline)
             if found and found[0].complete and found[0].verb:
-                return self._left_out(clauses, whole[:end], found[0], _run(text, whole[end:]))
+                return self._left_out(text, clauses, whole[:end], found[0], whole[end:])
         return clauses
 
     def _left_out(
-        self, clauses: Sequence[Clause], span: Sequence[Token], reading: Reading, said: str
+        self, text: str, clauses: Sequence[Clause], span: Sequence[Token], reading: Reading, left: Sequence[Token]
     ) -> Sequence[Clause]:
-        named = any(token.looks_like_a_file for token in reading.unowned)
-        if reading.tool.mutates or reading.tool is KEEP or named:
+        """Leave words out, unless one of them names a file, counts or negates, or was the only condition."""
+        decides = any(token.looks_like_a_file or self._lexicon.decides(token.low) for token in left)
+        if reading.tool.mutates or reading.tool is KEEP or reading.takes_all or reading.refers or decides:
             return clauses
-        return [Clause(tuple(span), (reading,), note=texts.LEFT_OUT.format(said=said))]
+        return [Clause(tuple(span), (reading,), note=texts.LEFT_OUT.format(said=_run(text, left)))]
 
     def _extra(self, text: str, clause: Clause) -> str:
         """Return the words after the longest beginning that is understood."""
@@ -221,21 +242,44 @@ class Work:
         complete = [each for each in clause.readings if each.complete and each.tool is not KEEP]
         best = complete[0]
         if best.score <= self._planner._threshold:
-            raise Ask(Doubt(texts.NOT_UNDERSTOOD.format(said=_run(text, clause.span)), _run(text, clause.span)))
+            raise Ask(self._strange(_run(text, clause.span), text).doubt)
         near = [each for each in complete if round(best.score - each.score, 9) <= self._planner._gap]
         if self._task.skill:
             near = [each for each in near if each.tool.skill == self._task.skill] or near
-        if len({each.meaning for each in near}) > 1 and near[0].doubt is None:
-            ways = list(dict.fromkeys(each.tool.description.rstrip(".") for each in near))
-            if len(ways) > 1:
-                raise Ask(Doubt(texts.WHICH_TOOL.format(ways=texts.choices(ways))))
+        # A question that only one reading of a look raises is not worth asking.
+        near = [each for each in near if each.doubt is None or each.tool.mutates] or near
         if near[0].doubt is not None:
             raise Ask(near[0].doubt)
+        ways = list(dict.fromkeys(each.tool.description.rstrip(".") for each in near))
+        if len(ways) > 1:
+            raise Ask(Doubt(texts.WHICH_TOOL.format(ways=texts.choices(ways))))
+        if best.tool.mutates and best.values and len(different := self._different(near, clause)) > 1:
+            raise Ask(Doubt(texts.WHICH_WAY.format(tool=ways[0], ways=texts.choices(different))))
         return near[0]
+
+    def _different(self, near: Sequence[Reading], clause: Clause) -> list[str]:
+        """Return what sets the plans of one tool's readings apart. Free text gives way to words that are understood,
+        and "the file" of an earlier turn to a file of this one.
+        """
+        least = min((each.refers, each.free) for each in near)
+        alike = [each for each in near if (each.refers, each.free) == least]
+        plans = [plan for each in alike if (plan := self._alone(each, clause))]
+        held = [{texts.setting(*one) for _, args, _ in plan for one in args.items()} for plan in plans]
+        apart = [", ".join(sorted(each - frozenset.intersection(*map(frozenset, held)))) for each in held]
+        return sorted({each or texts.WITHOUT for each in apart}, key=texts.WITHOUT.__eq__)
+
+    def _alone(self, reading: Reading, clause: Clause) -> Sequence[tuple[ToolDefinition, dict[str, Any], str]]:
+        """Return the steps of one reading whatever came before it; none if it needs a question."""
+        steps = Steps(self._tools, self._index, self._shown() or ("it",))
+        try:
+            steps.add(reading, "", (), clause.around.meant if clause.around else ())
+        except Ask:
+            return ()
+        return steps.made
 
     def _shown(self) -> tuple[str, ...]:
         """Return the files that the last turn named, else the one that its request names."""
-        last = self._task.history[-1] if self._task.history else None
+        last = self._task.history[-1] if self._task.history and not self._forgot else None
         if last is None or last.shown:
             return last.shown if last else ()
         named = [token.paths for token in tokens(clean(last.about), self._index, self._lexicon) if token.kind == "name"]
@@ -243,7 +287,7 @@ class Work:
 
     def _last(self) -> ClauseResult | None:
         """Plan the last turn's request again, against the present files."""
-        if not self._task.history or self._again:
+        if not self._task.history or self._again or self._forgot:
             return None
         self._again = True
         try:

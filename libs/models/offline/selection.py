@@ -18,7 +18,7 @@ from typing import Any
 from libs.models.offline import texts
 from libs.models.offline.lexicon import Lexicon, singular
 from libs.models.offline.tokens import Token
-from libs.models.offline.values import bounds_at, when_at
+from libs.models.offline.values import YEAR, bounds_at, when_at
 from libs.models.offline.workspace_index import WorkspaceIndex
 
 MOST = 10
@@ -33,6 +33,8 @@ class Doubt:
     about: str = ""
     """The words of the request that the reply replaces."""
     offers: tuple[str, ...] = ()
+    of_changes: bool = False
+    """Asked only if the request changes something."""
 
 
 def which(said: str, paths: Sequence[str]) -> Doubt:
@@ -77,6 +79,8 @@ class Selection:
     bare: bool = False
     """An order alone, such as "the oldest one": it needs to be known among which."""
     placed: bool = False
+    said: str = field(default="", compare=False)
+    """The words of what it refers to."""
 
     @property
     def include(self) -> tuple[str, ...]:
@@ -138,6 +142,8 @@ class Ground:
 
 WHOLE = ("everything", "deep", "here")
 PLACES = frozenset(["in", "inside", "within", "from", "under", "of", "at"])
+LINKS = frozenset(["from", "by", "for", "of"])
+"""Between a noun and a word that names have: "the invoice from Amazon"."""
 NUMBER = re.compile(r"(.*?)(\d+)(\D*)$")
 FOLDER_WORDS = frozenset(["folder", "directory", "subfolder"])
 BEFORE_A_FOLDER = FOLDER_WORDS | frozenset(["the", "my", "our", "folders", "called", "named"])
@@ -156,7 +162,7 @@ def parse(span: Sequence[Token], ground: Ground) -> Parsed:
             items.append(item)
     if not items:
         return Parsed(unowned=tuple(span))
-    parsed = _together(items)
+    parsed = _together(items, ground)
     if spared is None:
         return parsed
     while len(spared) > 1 and spared[-1].low in ("alone", "untouched", "out", "apart", "aside"):
@@ -172,7 +178,7 @@ def excluded(selections: Sequence[Selection]) -> tuple[tuple[str, ...], bool]:
     """Patterns for leaving selections out; True where patterns cannot say it."""
     found: list[str] = []
     for each in selections:
-        if not each.by_name_only or each.refers or each.exclude or each.other:
+        if not each.by_name_only or each.refers or each.exclude or each.other or each.deep or each.shallow:
             return (), True
         if each.include and not (each.folders and not each.names):
             found += each.include
@@ -266,7 +272,7 @@ def _joins_folders(span: Sequence[Token], at: int, after: int, ground: Ground) -
     return folders and any(token.low in PLACES for token in span[max(0, at - 3) : at - 1])
 
 
-def _together(items: Sequence[_Read]) -> Parsed:
+def _together(items: Sequence[_Read], ground: Ground) -> Parsed:
     """Join the items of a list. A trailing limit or place applies to all if the list has one article."""
     unowned = tuple(token for item in items for token in item.unowned)
     doubt = next((item.doubt for item in items if item.doubt), None)
@@ -279,17 +285,45 @@ def _together(items: Sequence[_Read]) -> Parsed:
             if (not item.selection.names or last.selection.deep) and not item.selection.refers
         ]
         loose = [item for item in earlier if not item.selection.placed and not item.trailing]
-        if loose and last.determined and not last.selection.deep:
+        if loose and (last.determined or last.bordered) and not last.selection.deep:
             doubt = doubt or Doubt(texts.DISTRIBUTES.format(said=last.tail))
-        chosen = [_like(last.selection, item) if item in loose else item.selection for item in items]
+        chosen = [_like(last, item) if item in loose else item.selection for item in items]
+    doubt = doubt or _shared(items, chosen, ground.index)
     return Parsed(tuple(_merged(chosen)), unowned, doubt)
 
 
-def _like(last: Selection, item: _Read) -> Selection:
+def _shared(items: Sequence[_Read], chosen: Sequence[Selection], index: WorkspaceIndex) -> Doubt | None:
+    """Ask about a word of one item that may belong to another: "the Amazon and Vodafone invoices".
+
+    It may not if that item has an article of its own, if no file has both, or if all have.
+    """
+    for n, each in enumerate(chosen):
+        if (n and items[n].determined) or not each.by_name_only or not each.stems:
+            continue
+        others = [one for m, one in enumerate(chosen) if m != n and not (m > n and items[m].determined)]
+        for word, narrower in _narrowings(each, others):
+            both, own = (index.matching(one.include, folders=one.tops, deep=one.deep) for one in (narrower, each))
+            if not index.knows_all or (both and both != own):
+                return Doubt(texts.SHARED.format(said=word), of_changes=True)
+    return None
+
+
+def _narrowings(each: Selection, others: Sequence[Selection]) -> Iterator[tuple[str, Selection]]:
+    """Yield a selection with each word or kind of the others besides its own."""
+    for other in others:
+        for word in dict.fromkeys(word for stem in other.stems for word in stem):
+            if not any(word in stem for stem in each.stems):
+                yield word, replace(each, stems=_also(each.stems, (word,)))
+        if other.stems and other.endings is not None and each.endings is None:
+            yield ", ".join(other.endings[: texts.SHOWN_MOST]), replace(each, endings=other.endings)
+
+
+def _like(read: _Read, item: _Read) -> Selection:
+    last = read.selection
     limits = dict(last.limits) | dict(item.selection.limits)
     liked = replace(
         item.selection,
-        stems=item.selection.stems or last.stems,
+        stems=_also(item.selection.stems, read.tail_words) if read.tail_words else item.selection.stems,
         folders=item.selection.folders or last.folders,
         deep=item.selection.deep or last.deep,
         limits=tuple(limits.items()),
@@ -302,14 +336,15 @@ def _deepened(each: Selection) -> Selection:
     """At any depth a name is every file that is called so."""
     if not each.names or not each.deep:
         return each
-    return replace(each, names=(), patterns=tuple(escape(basename(name)) for name in each.names), kind="file")
+    kind = "directory" if each.kind == "directory" else "file"
+    return replace(each, names=(), patterns=tuple(escape(basename(name)) for name in each.names), kind=kind)
 
 
 def _merged(chosen: Sequence[Selection]) -> Iterator[Selection]:
     """Merge selections that differ by name alone."""
     groups: dict[Any, list[Selection]] = {}
     for each in chosen:
-        mergeable = each.names or each.include
+        mergeable = (each.names or each.include) and each.count is None
         of = (each.limits, each.order, each.most, each.exclude, each.other)
         key: Any = (each.tops, each.deep, None if each.names else each.kind, bool(each.names), *of)
         groups.setdefault(key if mergeable and not each.refers else id(each), []).append(each)
@@ -341,6 +376,10 @@ class _Read:
     trailing: bool = False
     """True if a limit follows its noun."""
     tail: str = ""
+    tail_words: tuple[str, ...] = ()
+    """Words of names that follow its noun: "with “x” in the name"."""
+    bordered: bool = False
+    """True if names begin or end with something."""
 
 
 class _Item:
@@ -353,7 +392,7 @@ class _Item:
         self._at = 0
         self._headed = False
         self._plural = self._every = False
-        self._noun_said = False
+        self._noun_said = self._linked = False
         self._out = _Read()
 
     @property
@@ -400,6 +439,9 @@ class _Item:
         if not self._headed and not chosen.everything and not replace(chosen, folders=()).bounded:
             self._out.unowned = self._out.unowned or list(self._span)
         if chosen.names and chosen.deep:
+            if all(name in self._index.folders for name in chosen.names):
+                self._put(kind="directory")
+                chosen = self._out.selection
             self._out.selection, self._out.doubt = _deepened(chosen), None
             chosen = self._out.selection
         if chosen.order and not self._noun_said and not chosen.folders:
@@ -411,7 +453,7 @@ class _Item:
             and not chosen.bounded
             and not chosen.count
         ):
-            self._put(refers="thing")
+            self._put(refers="thing", said=self._raw(0, len(self._span)))
             return self._out
         if chosen.names and (chosen.stems or chosen.endings is not None or chosen.limits):
             self._out.unowned += [token for token in self._span if token.paths]
@@ -432,8 +474,10 @@ class _Item:
 
     def _limit(self, **found: Any) -> None:
         self._put(limits=(*self._out.selection.limits, *found.items()))
-        self._out.trailing = self._out.trailing or self._headed
-        self._out.tail = self._out.tail or " ".join(token.raw for token in self._span[self._at :])
+        self._follow(())
+
+    def _raw(self, at: int, end: int) -> str:
+        return " ".join(token.raw for token in self._span[at:end])
 
     def _phrase(self, name: str, at: int | None = None) -> int:
         found = self._lexicon[name].at(self._words, self._at if at is None else at)
@@ -441,6 +485,7 @@ class _Item:
 
     def _determiner(self) -> int:
         taken = self._phrase("determiners")
+        self._linked = self._linked or (self._headed and self._word_here == "of")
         self._out.determined = self._out.determined or bool(taken)
         said = set(self._words[self._at : self._at + taken])
         if said & ALL:
@@ -468,7 +513,7 @@ class _Item:
             return 0
         if self._lexicon["here"].at(self._words, self._at):
             return 0
-        self._put(refers=found[1])
+        self._put(refers=found[1], said=self._raw(self._at, after))
         self._headed = True
         return found[0]
 
@@ -576,8 +621,16 @@ class _Item:
         ends = chosen.endings or ((".*", "") if pattern.startswith("*") and "." not in said else ("",))
         form = f"{said}{{}}" if pattern.endswith("*") else f"{{}}{said}"
         found = (f"{form.format(word)}{end}" for word in words for end in ends)
+        self._follow(())
+        self._out.bordered = True
         self._choose(patterns=(*found,), stems=(), endings=None)
         return True
+
+    def _follow(self, words: tuple[str, ...]) -> None:
+        """Note a condition that follows the noun, and so may hold for a whole list."""
+        self._out.trailing = self._out.trailing or self._headed
+        self._out.tail = self._out.tail or self._raw(self._at, len(self._span))
+        self._out.tail_words = (*self._out.tail_words, *words) if self._headed else ()
 
     def _stem(self, at: int, size: int) -> bool:
         said = [word for token in self._span[at : at + size] for word in token.low.split()]
@@ -585,7 +638,7 @@ class _Item:
             [f"*{'*'.join(map(escape, said))}*"], folders=(), deep=True
         ):
             return False
-        self._out.trailing = self._out.trailing or self._headed
+        self._follow(tuple(said))
         self._choose(stems=_also(self._out.selection.stems, tuple(said)))
         return True
 
@@ -609,11 +662,9 @@ class _Item:
             return 0
         if not self._headed and self._word_here in NEEDS_A_NOUN:
             return 0
-        after = (
-            self._lexicon.number(self._words[end])
-            if (end := self._at + (number is not None) + found[0]) < len(self._words)
-            else None
-        )
+        end = self._at + (number is not None) + found[0]
+        counts = number is None and end < len(self._words) and not YEAR.match(self._words[end])
+        after = self._lexicon.number(self._words[end]) if counts else None
         self._put(order=found[1], most=number or after)
         last = end + (after is not None)
         if last < len(self._words) and self._words[last] in ("one", "ones"):
@@ -647,12 +698,8 @@ class _Item:
         for extension in (bare, singular(bare), bare.removesuffix("s")):
             if word == bare and self._lexicon["words_too"].all([extension]):
                 continue
-            known = extension in self._index.extensions or any(
-                extension in every for every in self._index.categories.extensions.values()
-            )
             if (
-                extension
-                and known
+                self._index.is_extension(extension)
                 and self._span[self._at].kind == "word"
                 and not (self._span[self._at].paths and word == bare)
             ):
@@ -763,7 +810,7 @@ class _Item:
 
     def _count(self) -> int:
         number = self._lexicon.number(self._word_here)
-        if number is None or (self._headed and not self._out.selection.refers):
+        if number is None or (self._headed and not self._out.selection.refers) or YEAR.match(self._word_here):
             return 0
         self._put(count=number)
         self._plural = number > 1
@@ -772,7 +819,12 @@ class _Item:
     def _word(self) -> int:
         """Take a word that names here have: "the invoices". A whole name means that file if it has no other meaning."""
         token = self._span[self._at]
-        if token.kind == "mark" or token.low in self._lexicon.grammar:
+        if token.low in LINKS and self._headed and self._at + 1 < len(self._span):
+            self._linked = self._span[self._at + 1].kind != "mark" and bool(
+                self._index.having(self._words[self._at + 1])
+            )
+            return int(self._linked)
+        if token.kind == "mark" or token.low in self._lexicon.grammar or self._is_ordinal(token):
             return 0
         words = token.low.split() if token.kind == "quote" else [token.low]
         holders = [self._index.having(word) for word in words]
@@ -794,11 +846,17 @@ class _Item:
             self._out.doubt = which(token.raw, [*token.paths, *holders[0]])
         return self._by_word(token, words)
 
+    def _is_ordinal(self, token: Token) -> bool:
+        """Return whether it counts along an order: "the second largest"."""
+        return self._lexicon.decides(token.low) and bool(self._lexicon.order.at(self._words, self._at + 1))
+
     def _by_word(self, token: Token, words: Sequence[str]) -> int:
         said = tuple(singular(word) for word in words)
         home = tuple(path for path in token.paths if path in self._index.folders)
         if len(home) == 1 and all(path.startswith(f"{home[0]}/") for path in self._index.having(words[0])):
             self._put(folders=home, placed=True)  # "The orders" lie in Orders.
+        if self._linked:
+            self._follow(said)
         self._choose(stems=_also(self._out.selection.stems, said))
         self._plural = token.low != singular(token.low)
         return 1

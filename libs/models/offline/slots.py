@@ -12,6 +12,7 @@ from libs.models.offline import texts
 from libs.models.offline.selection import Doubt, Ground, Parsed, Selection, excluded, parse, which
 from libs.models.offline.tokens import Token
 from libs.skills import SlotType
+from libs.skills.categories import split_suffix
 
 FREE: tuple[SlotType, ...] = ("text", "query", "new_name", "title", "series")
 """Types whose words may be any."""
@@ -198,7 +199,7 @@ class Slots:
         if self._lexicon["top_level"].all(said):
             return Value(Target("."))
         if self._lexicon["there"].all(said):
-            return Value(Selection(refers="one"))
+            return Value(Selection(refers="one", said=written(span)))
         marked = any(token.low in ("folder", "directory", "subfolder", "called", "named") for token in span)
         owned = any(token.low in ("my", "our") for token in span[:2])
         body = _trimmed(
@@ -225,6 +226,8 @@ class Slots:
         if len(body) == 1 and body[0].kind == "name" and not marked:
             return Value((), tuple(body))
         outside = self._lexicon["outside"].all(raw.casefold().split())
+        if tail := self._tail(body):
+            return Value((), tail)
         if not _is_name(body, self._lexicon.grammar, slash=True) or raw.lower().endswith(self._archived):
             return Value((), tuple(body))
         if (outside and not marked) or owned:
@@ -243,9 +246,21 @@ class Slots:
             (size for size in (4, 3, 2, 1) if self._lexicon["naming"].all(words[:size]) and len(words) > size), 0
         )
         body = span[lead:]
+        if tail := self._tail(body):
+            return Value((), tail)
         if not _is_name(body, self._lexicon.grammar, slash=False):
             return Value((), tuple(span))
         return Value(written(body))
+
+    def _tail(self, body: Sequence[Token]) -> tuple[Token, ...]:
+        """Return the words after a name that are no part of it: what follows its extension, and "everywhere"."""
+        words = [token.low for token in body]
+        for at in range(1, len(body)):
+            _, suffix = split_suffix(body[at - 1].raw)
+            place = any(self._lexicon[name].all(words[at:]) for name in ("deep", "shallow", "here"))
+            if place or (body[at - 1].kind != "quote" and self._index.is_extension(suffix)):
+                return tuple(body[at:])
+        return ()
 
     def _title(self, span: Sequence[Token]) -> Value | None:
         """Return a new name without a word that introduces it: one word, or several with capitals."""

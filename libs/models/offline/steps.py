@@ -86,7 +86,7 @@ class Steps:
         if around:
             over = _both(over, around) if over else self._unplaced()
         if plain.get("target") == "$there":
-            target = plain["target"] = self._single(Selection(refers="one"), "target")
+            target = plain["target"] = self._single(Selection(refers="one", said="there"), "target")
         self._check_names(plain)
         self._finish_names(plain, chosen)
         if _looks_at_all(tool) and tool.mutates and any(result.tool.method == "copy_nodes" for result in self.results):
@@ -238,7 +238,7 @@ class Steps:
     def _listing(self, tool: ToolDefinition, each: Selection) -> dict[str, Any]:
         """Return a selection as arguments, by the roles of a listing's parameters. Raises `Ask` if it cannot."""
         if each.refers:
-            each = Selection(names=self._named(each.refers, ""))
+            each = self._recalled(each)
         said: dict[str, Any] = dict(each.limits)
         tops = each.tops
         if each.shallow and tool.properties.get("recursive", {"const": True}).get("const"):
@@ -297,19 +297,20 @@ class Steps:
         return all(any(escape(folder) == pattern for folder in self.index.folders) for pattern in patterns)
 
     def _count(self, each: Selection, *, said: bool) -> None:
-        """Raise `Ask` if the number of known files contradicts the words."""
-        if (
-            not each.by_name_only
-            or not each.include
-            or not (self.index.knows_all or (self.index.knows_top and not each.deep))
-        ):
+        """Raise `Ask` if the number of known files contradicts the words, or if only the files can tell it."""
+        if each.names or each.refers:
             return
-        if each.names:
+        known = self.index.knows_all or (self.index.knows_top and not each.deep)
+        if each.count is not None and each.order is None and not (known and each.by_name_only):
+            raise Ask(Doubt(texts.WHICH_OF.format(count=each.count)))
+        if not known or not each.by_name_only or (each.count is None and not each.include):
             return
-        found = self.index.matching(each.include, folders=each.tops, deep=each.deep, exclude=each.exclude)
+        found = self.index.matching(
+            each.include, folders=each.tops, deep=each.deep, exclude=each.exclude, directories=each.kind == "directory"
+        )
         if said and not found and self.index.matching(each.include, folders=each.tops, deep=each.deep):
             raise Ask(Doubt(texts.NOTHING_LEFT))
-        if each.count is not None and found and len(found) != each.count and not each.exclude:
+        if each.count is not None and found and len(found) != each.count and each.order is None:
             raise Ask(
                 Doubt(texts.COUNT.format(said=each.count, found=len(found), names=texts.names(found)), "", tuple(found))
             )
@@ -329,14 +330,15 @@ class Steps:
             )
         return Selection(names=tuple(dict.fromkeys(names)))
 
-    def _matching_shown(self, names: Sequence[str], each: Selection) -> tuple[str, ...]:
-        """Return the files of the last turn that fit the words: "those 2 files", "those pdfs"."""
-        kept = [name for name in names if selected(name, include=each.include, exclude=each.exclude)]
+    def _recalled(self, each: Selection) -> Selection:
+        """Return the files of the last turn that fit the words: "those 2 files", "those pdfs over 5 MB"."""
+        kept = [name for name in self._named(each) if selected(name, include=each.include, exclude=each.exclude)]
         if each.count is not None and len(kept) != each.count:
             raise Ask(
                 Doubt(texts.COUNT.format(said=each.count, found=len(kept), names=texts.names(kept)), "", tuple(kept))
             )
-        return tuple(kept) or self._unknown("many")
+        names = tuple(kept) or self._unknown(each)
+        return replace(each, refers=None, names=names, stems=(), endings=None, patterns=(), exclude=())
 
     def _earlier(self, tool: ToolDefinition, each: Selection, said: str) -> Any:
         """Resolve "it" and "them": from this request first, else from the last turn."""
@@ -344,17 +346,17 @@ class Steps:
         last = self.results[-1] if self.results else None
         if refers == "thing" and last is not None:
             named = tuple(name for each in last.chosen for name in each.names)
-            return self._paths(tool, Selection(names=named), said) if len(named) == 1 else self._unknown("one")
+            return self._paths(tool, Selection(names=named), said) if len(named) == 1 else self._unknown(each)
         if last is None:
-            names = self._matching_shown(self._named(refers, said), each)
-            if not tool.deletes({}):
-                return list(names)
-            need = tool.needs[0]
-            return self._looked(need, self._listing(self.tools[need.tool], Selection(names=names)), said)
-        if each.include or each.count:
+            known = self._recalled(each)
+            if known.by_name_only and not known.folders and not tool.deletes({}):
+                return list(known.names)
+            need = next(iter(tool.needs), None) or self._unknown(each)
+            return self._looked(need, self._listing(self.tools[need.tool], known), said)
+        if replace(each, refers=None).bounded or each.count:
             raise Ask(Doubt(texts.STEPS))
         if refers == "one" and tool.deletes({}) and last.tool.mutates and last.tool.method != "unpack_archive":
-            self._unknown(refers)
+            self._unknown(each)
         if refers == "one" and last.product:
             return (
                 [last.product]
@@ -363,11 +365,11 @@ class Steps:
             )
         if last.tool.effect in (Effect.MOVE, Effect.RENAME, Effect.DELETE):
             names = self._moved(last)
-            return self._paths(tool, Selection(names=names), said) if names else self._unknown(refers)
+            return self._paths(tool, Selection(names=names), said) if names else self._unknown(each)
         if len(last.nodes) == 1:
             return last.nodes[0]
         names = tuple(name for one in last.chosen for name in one.names)
-        return self._paths(tool, Selection(names=names), said) if names else self._unknown(refers)
+        return self._paths(tool, Selection(names=names), said) if names else self._unknown(each)
 
     def _moved(self, last: ClauseResult) -> tuple[str, ...]:
         """Return the new paths of files that were moved by name."""
@@ -375,18 +377,17 @@ class Steps:
             return ()
         return tuple(join(last.target, basename(name)) for each in last.chosen for name in each.names)
 
-    def _named(self, refers: str, said: str) -> tuple[str, ...]:
+    def _named(self, each: Selection) -> tuple[str, ...]:
         """Return the files of the last turn. Raises `Ask` if it named none, or several and one is meant."""
-        if not self.shown or refers == "rest":
-            self._unknown(refers)
-        if refers in ("one", "thing") and len(self.shown) > 1:
-            question = texts.IT_WHICH.format(said="it", names=texts.choices(self.shown[: texts.SHOWN_MOST]))
-            raise Ask(Doubt(question, "it", tuple(self.shown[: texts.SHOWN_MOST])))
+        if not self.shown or each.refers == "rest":
+            self._unknown(each)
+        if each.refers in ("one", "thing") and len(self.shown) > 1:
+            question = texts.IT_WHICH.format(said=each.said, names=texts.choices(self.shown[: texts.SHOWN_MOST]))
+            raise Ask(Doubt(question, each.said, tuple(self.shown[: texts.SHOWN_MOST])))
         return tuple(self.shown)
 
-    def _unknown(self, refers: str) -> Any:
-        word = {"one": "it", "thing": "it", "many": "them"}.get(refers, "the rest")
-        raise Ask(Doubt(texts.WHAT_BEFORE.format(said=word), word))
+    def _unknown(self, each: Selection) -> NoReturn:
+        raise Ask(Doubt(texts.WHAT_BEFORE.format(said=each.said), each.said))
 
     def _single(self, one: Selection, type: str) -> str:
         """One path: named, a folder, or what "it" is."""
@@ -397,13 +398,13 @@ class Steps:
         last = self.results[-1] if self.results else None
         if last is None:
             before = self.last.target if self.last and one.refers == "folder" else self.last.name if self.last else ""
-            return before or self._named("one", "")[0]
+            return before or self._named(one)[0]
         if one.refers == "folder":
-            return last.target or self._unknown("one")
+            return last.target or self._unknown(one)
         if type == "target":
-            return last.target or last.product or self._unknown("one")
+            return last.target or last.product or self._unknown(one)
         names = [name for each in last.chosen for name in each.names]
-        return last.product or (names[0] if len(names) == 1 else self._unknown("one"))
+        return last.product or (names[0] if len(names) == 1 else self._unknown(one))
 
     def _product(self, tool: ToolDefinition, args: Mapping[str, Any], chosen: Sequence[Selection]) -> str:
         """Return what "it" means next: the new file, else the only one that was used."""
@@ -444,7 +445,7 @@ def _both(wanted: Sequence[Selection], said: Sequence[Selection]) -> tuple[Selec
             deep=each.deep or more.deep,
             exclude=(*each.exclude, *more.exclude),
             order=each.order or more.order,
-            most=each.most or more.most,
+            most=each.most or (more.most and (each.count or (1 if each.one else more.most))),
             placed=each.placed or more.placed,
         )
         for each in wanted

@@ -6,28 +6,21 @@ from collections.abc import Iterable, Sequence
 
 SHOWN_MOST = 5
 
-NOT_UNDERSTOOD = "I did not understand “{said}”. Say it in other words, or set SUMA_MODEL to use a language model."
-NOTHING_UNDERSTOOD = (
-    "I did not understand that. Say it in other words, such as “move the PDFs to Papers”, or set SUMA_MODEL "
-    "to use a language model."
-)
+NOT_UNDERSTOOD = "I did not understand “{said}”. Say it in other words. I know requests such as {near}."
+NOTHING_UNDERSTOOD = "I did not understand that. Say it in other words. I know requests such as {near}."
 NOT_HERE = "There is no “{said}” in this folder.{near} Which file do you mean?"
 NEAR = " There is {names}."
-TOO_LONG = (
-    "This message is too long for me ({length:,} characters; I read up to {most:,}). Make it shorter, or set "
-    "SUMA_MODEL to use a language model."
-)
-TOO_SLOW = (
-    "This took me too long to work out. Say it in fewer words or in several messages, or set SUMA_MODEL to "
-    "use a language model."
-)
+TOO_LONG = "This message is too long for me ({length:,} characters; I read up to {most:,}). Make it shorter."
+TOO_SLOW = "This took me too long to work out. Say it in fewer words or in several messages."
 WHICH = "“{said}” could mean {names}. Which one?"
 DISTRIBUTES = "Does “{said}” apply to all of them, or to the last one only? Please say it in two requests."
+SHARED = "Does “{said}” apply to all of them, or to one only? Please say it in two requests."
 YEAR = (
     "Do you mean the year {year} in the file names, or files that were changed in {year}? Say “with {year} in "
     "the name” or “changed in {year}”."
 )
 COUNT = "You said {said}, but {found} match: {names}. Which ones?"
+WHICH_OF = "Which {count} of them? I can take the {count} newest, oldest, largest or smallest, or all of them."
 ONE = "{found} files match “{said}”: {names}. Which one?"
 NOTHING_LEFT = "With these exceptions nothing is left to do. What should I do?"
 OTHERS = "Other than which? Please name the files that should stay."
@@ -52,6 +45,8 @@ NO = "OK, I'll leave it. Nothing was changed."
 MEANT = "Do you mean “{said}”?"
 DISAGREES = "“{said}” and the tool that the plan uses for it do not agree: {ways}. Which one do you mean?"
 WHICH_TOOL = "I can read that in several ways: {ways}. Which one do you mean?"
+WHICH_WAY = "I can read that in several ways ({tool}): {ways}. Which one do you mean? Please say it in other words."
+WITHOUT = "without that"
 NOT_IN_NAMES = "No file name here has “{said}”. Which text should go?"
 PART_OF_FOLDER = "I can't do that with “{said}” and leave a part of it as it is. Name the files in it that it is about."
 INTO_ITSELF = "“{said}” can't go into itself. Which folder do you mean?"
@@ -91,6 +86,11 @@ def names(paths: Sequence[str]) -> str:
 def choices(options: Sequence[str]) -> str:
     """Numbered, so that a number is an answer."""
     return ", ".join(f"({n}) {option}" for n, option in enumerate(options, 1))
+
+
+def setting(name: str, value: object) -> str:
+    """Return an argument in words."""
+    return "subfolders included" if (name, value) == ("recursive", True) else f"{name.replace('_', ' ')} {value}"
 
 
 def left_out(descriptions: Iterable[str]) -> str | None:

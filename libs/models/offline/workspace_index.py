@@ -79,19 +79,31 @@ class WorkspaceIndex:
         found = process.extract(folded(text), known, scorer=fuzz.WRatio, processor=_last, score_cutoff=NEAR, limit=most)
         return [path for path, _, _ in found]
 
+    def is_extension(self, suffix: str) -> bool:
+        """Return whether files here or of a known category end so."""
+        bare = suffix.removeprefix(".").lower()
+        known = (self.extensions, *self.categories.extensions.values())
+        return bool(bare) and any(bare in held for held in known)
+
     def category(self, name: str) -> tuple[str, ...]:
         """Extensions of a category, those that are here before all others."""
         return tuple(sorted(self.categories.extensions[name]))
 
     def matching(
-        self, patterns: Sequence[str], *, folders: Sequence[str], deep: bool, exclude: Sequence[str] = ()
+        self,
+        patterns: Sequence[str],
+        *,
+        folders: Sequence[str],
+        deep: bool,
+        exclude: Sequence[str] = (),
+        directories: bool = False,
     ) -> list[str]:
-        """Return the known files that patterns select, in one pass, as `libs.skills.selected` selects."""
+        """Return the known files, or folders, that patterns select, in one pass, as `libs.skills.selected` selects."""
         wanted, spared = _union(patterns), _union(exclude)
         tops = ["" if folder == "." else folder for folder in folders] or [""]
         return [
             path
-            for path in self.files
+            for path in (self.folders if directories else self.files)
             if _inside(path, tops, deep=deep)
             and (wanted is None or _hits(wanted, path))
             and not (spared is not None and any(_hits(spared, above) for above in _lineage(path)))

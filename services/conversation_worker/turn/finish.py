@@ -144,8 +144,8 @@ def end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
     """End the turn. Once it is handled, the next message of the mailbox begins (`start.continue_mailbox`)."""
     uow.done(Effect.END_TURN)
     turn = uow.turn
-    if turn.asked and outcome.state in (TurnState.REFUSED, TurnState.FAILED):
-        # The next message may ask why, or say how else.
+    if turn.asked and outcome.state in (TurnState.REFUSED, TurnState.FAILED, TurnState.CANCELLED):
+        # The next message may ask why, or say how else; and "those" are not the files of the turn before.
         _remember(uow, outcome.detail, outcome.reason)
     uow.close_open_approvals("cancelled")
     # What is left asks whether something happened: nobody waits for the answer any more, but it is still to be given.

@@ -86,3 +86,16 @@ async def test_a_step_that_failed_gives_the_reason_of_its_turn(home: Dsns, tmp_p
     async with run_platform(home, tmp_path, model=scripted_model(LOST, LOOK)) as at:
         (told,) = await left_by(at, "look")
         assert told.reason == "NO_SUCH_PATH"
+
+
+async def test_cancelled_question_leaves_no_files_to_those(home: Dsns, tmp_path: Path) -> None:
+    model = scripted_model(LOOK, ClarificationNeeded("Which ones?"), LOOK)
+    async with run_platform(home, tmp_path, model=model) as at:
+        await at.ended(await at.say("find", session="s", root=at.folder("a.tmp")), session="s")
+        narrowing = await at.say("only the good ones", session="s")
+        await at.until(ClarificationRequested, session="s")
+        await at.cancel(narrowing, session="s")
+        await at.ended(narrowing, session="s")
+        await at.ended(await at.say("look", session="s"), session="s")
+        planned = [event.task for event in await at.logged("s") if isinstance(event, PlanRequested)]
+        assert planned[-1].history[-1].shown == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from libs.events.committee import Exchange
 from libs.models.offline.lexicon import lexicon
 from libs.models.offline.planner import Planner
-from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft
+from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft, PlannerOutcome
 from libs.skills import Skills
 from tests.libs.models.offline.conftest import FOLDER, NAMES, Read, calls, changes
 from tests.support.examples import examples
@@ -251,3 +253,195 @@ def test_change_keeps_to_every_word_of_its_request(
         assert noun in name or (noun == "photo" and name.endswith(".jpg")), (request, name)
         assert name.startswith(mark) if CONDITIONS[condition] == "begins" else mark in name, (request, name)
         assert before in name, (request, name)
+
+
+DENSE = {"names": [*MIXED, "Done/", "Docs/"], "paths": MIXED, "files": len(MIXED), "extensions": list(ENDS)}
+FOLLOWING: dict[str, tuple[str, Any]] = {
+    "with final in the name": ("name", "final"),
+    "called draft": ("name", "draft"),
+    "from amazon": ("name", "amazon"),
+    "larger than 2 MB": ("larger_than", 2_000_000),
+    "smaller than 10 kB": ("smaller_than", 10_000),
+    "older than a year": ("modified_before", None),
+    "changed in 2023": ("modified_after", None),
+    "in Docs": ("path", "Docs"),
+    "in all subfolders": ("recursive", True),
+    "everywhere": ("recursive", True),
+    "except the drafts": ("exclude", "draft"),
+    "but not the pdfs": ("exclude", "pdf"),
+    "that mention payment": ("containing", "payment"),
+    "twice": ("asks", None),
+    "per company": ("asks", None),
+    "after lunch": ("asks", None),
+    "that are blurry": ("asks", None),
+}
+"""What may follow a noun: the argument of the listing that it must become, or a question."""
+LEADING: dict[str, tuple[str, Any]] = {
+    "the": ("", None),
+    "all": ("", None),
+    "only the": ("", None),
+    "the 3 largest": ("most", 3),
+    "the two oldest": ("most", 2),
+    "3": ("count", 3),
+    "the second largest": ("asks", None),
+    "half of the": ("asks", None),
+    "the first": ("asks", None),
+    "every second": ("asks", None),
+    "a few": ("asks", None),
+    "the old": ("asks", None),
+}
+FRAMES = (
+    "delete {}",
+    "please delete {} now",
+    "could you move {} to Done",
+    "zip {}",
+    "copy {} to Done",
+    "{}, delete them",
+)
+
+
+def selects(outcome: PlannerOutcome) -> tuple[dict[str, Any], list[str]]:
+    """The arguments of a plan's listings, and the names that they select in the dense folder."""
+    listings = [args for tool, args in calls(outcome) if tool == "manage-files.list"]
+    patterns = [pattern for args in listings for pattern in args.get("include", ())]
+    names = [name for name in MIXED if not patterns or any(fnmatchcase(name, each.lower()) for each in patterns)]
+    return {name: value for args in listings for name, value in args.items()}, names
+
+
+@pytest.mark.requirement("S4-46")
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    frame=st.sampled_from(FRAMES),
+    leading=st.sampled_from(sorted(LEADING)),
+    before=st.sampled_from(("", "amazon ", "final ", "pdf ", "2024 ")),
+    noun=st.sampled_from(NOUNS),
+    following=st.lists(st.sampled_from(sorted(FOLLOWING)), max_size=2, unique_by=lambda said: FOLLOWING[said][0]),
+)
+def test_change_keeps_to_every_number_and_condition(
+    read: Read, frame: str, leading: str, before: str, noun: str, following: Sequence[str]
+) -> None:
+    request = frame.format(" ".join((leading, f"{before}{noun}s", *following)))
+    outcome = read(request, workspace=DENSE)
+    if isinstance(outcome, ClarificationNeeded) or not changes(outcome):
+        return
+    args, names = selects(outcome)
+    excepted = False
+    for said in (leading, *following):
+        what, value = {**LEADING, **FOLLOWING}[said]
+        held = [str(pattern) for pattern in args.get("exclude", ())]
+        if what == "exclude" or (excepted and what in ("name", "path")):
+            assert any(value in pattern for pattern in held), request
+        elif what == "name":
+            assert all(value in name for name in names), request
+        elif what == "count":
+            assert len([name for name in names if not any(fnmatchcase(name, each) for each in held)]) <= value, request
+        elif what:
+            assert what != "asks", request
+            assert what in args, request
+            assert value in (None, args[what]), request
+        excepted = excepted or what == "exclude"
+    for name in names:
+        assert noun in name or (noun == "photo" and name.endswith(".jpg")), (request, name)
+        assert before.strip() in name, (request, name)
+
+
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    verb=st.sampled_from(VERBS),
+    first=st.tuples(st.sampled_from(("", "the ")), st.sampled_from(("", *MARKS)), st.sampled_from(("", *NOUNS))),
+    second=st.tuples(st.sampled_from(("", "the ")), st.sampled_from(("", *MARKS)), st.sampled_from(NOUNS)),
+    condition=st.sampled_from(("", "with final in the name", "called draft", "from amazon")),
+)
+def test_item_of_a_list_takes_no_more_than_it_says(
+    read: Read, verb: str, first: tuple[str, str, str], second: tuple[str, str, str], condition: str
+) -> None:
+    """Where "the amazon and final invoices" could mean all of amazon, it is asked about."""
+    assume(any(first[1:]))
+    shared = "" if second[0] else second[2]
+    items = [(mark, noun or shared) for _, mark, noun in (first, second)]
+    said = [f"{article}{mark} {noun}{'s' if noun else ''}".strip() for article, mark, noun in (first, second)]
+    request = verb.replace("the {}", "{}").format(f"{' and '.join(said)} {condition}".strip())
+    outcome = read(request, workspace=DENSE)
+    if isinstance(outcome, ClarificationNeeded) or not changes(outcome):
+        return
+    meant = {"with final in the name": "final", "called draft": "draft", "from amazon": "amazon", "": ""}[condition]
+    for name in selects(outcome)[1]:
+        fits = [mark in name and (noun in name or noun == "photo") for mark, noun in items]
+        assert any(fits), (request, name)
+        assert meant in name, (request, name)
+
+
+NAMED = [
+    ("rename notes.txt to cabin.txt everywhere", "everywhere"),
+    ("rename notes.txt to cabin.txt in all subfolders", "in all subfolders"),
+    ("move the PDFs to Papers everywhere", "everywhere"),
+]
+
+
+@pytest.mark.parametrize(("request_", "quoted"), NAMED)
+def test_new_name_ends_with_its_extension(read: Read, request_: str, quoted: str) -> None:
+    outcome = read(request_)
+    assert isinstance(outcome, ClarificationNeeded)
+    assert f"“{quoted}”" in outcome.question
+
+
+LOOKS = [
+    "show me the second largest file",
+    "are there files that I have twice",
+    "find every file that mentions api_key here",
+    "find all inline comments",
+]
+
+
+@pytest.mark.parametrize("request_", LOOKS)
+def test_look_never_drops_a_number_or_its_only_condition(read: Read, request_: str) -> None:
+    outcome = read(request_)
+    assert isinstance(outcome, ClarificationNeeded)
+    assert "I know requests such as “" in outcome.question
+
+
+def test_search_shows_all_that_its_words_may_mean(read: Read) -> None:
+    outcome = read("find the invoice from amazon", workspace=DENSE)
+    assert calls(outcome)[-1][0] == "search-files.find"
+    assert {name for name in MIXED if "invoice" in name and "amazon" in name} == {*selected(outcome)}
+
+
+def selected(outcome: PlannerOutcome) -> list[str]:
+    patterns = calls(outcome)[-1][1]["include"]
+    return [name for name in MIXED if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+SHOWN = (Exchange(text="list the pdfs", answer="…", shown=("a.pdf", "b.pdf", "invoice-1.pdf")),)
+
+
+def test_narrowing_that_is_not_understood_leaves_no_them(read: Read) -> None:
+    asked = read("only the ones from Zorp", history=SHOWN)
+    assert isinstance(asked, ClarificationNeeded)
+    after = read("only the ones from Zorp", history=SHOWN, clarification="move them to Docs")
+    assert isinstance(after, ClarificationNeeded)
+    assert "“them”" in after.question
+
+
+def test_them_are_narrowed_by_every_limit(read: Read) -> None:
+    listing, deleted = calls(read("delete those over 5 MB", history=SHOWN))
+    assert (listing[1]["include"], listing[1]["larger_than"]) == (["a.pdf", "b.pdf", "invoice-1.pdf"], 5_000_000)
+    assert deleted[0] == "manage-files.delete"
+
+
+@pytest.mark.parametrize("reply", ["delete the tmp files", "no, delete the tmp files"])
+def test_reply_that_is_a_request_replaces_the_old_one(read: Read, reply: str) -> None:
+    done = read("frobnicate the whatsits with panache", clarification=reply)
+    assert isinstance(done, PlanDraft)
+    assert done.wish == "delete the tmp files"
+
+
+@pytest.mark.parametrize("reply", ["y", "no wait", "sort of", "clean up"])
+def test_reply_that_says_nothing_gets_the_same_question(read: Read, reply: str) -> None:
+    assert read("frobnicate the whatsits", clarification=reply) == read("frobnicate the whatsits")
+
+
+@pytest.mark.requirement("S4-46")
+def test_two_meanings_of_one_tool_are_asked_about(read: Read) -> None:
+    outcome = read("group the files in subfolders by type")
+    assert isinstance(outcome, ClarificationNeeded)
+    assert "(1) subfolders included, (2) without that" in outcome.question

@@ -58,6 +58,18 @@ def test_reading_within_the_gap_of_another_is_asked_about(
     assert calls(one)[-1][0] == "shred.shred"
 
 
+@pytest.mark.requirement("S4-46")
+def test_lead_of_exactly_the_gap_is_asked_about(planning: Planning, catalogue: Sequence[ToolDefinition]) -> None:
+    delete = next(tool for tool in catalogue if tool.name == "manage-files.delete")
+    whole = Intent(("delete x.tmp",), (), {})
+    rival = replace(delete, name="shred.shred", skill="shred", description="Shred.", needs=(), intents=(whole,))
+    lead = 0.015
+    """A whole template scores 1; one with a slot for the second of two words 1 - (1 - 0.97) / 2."""
+    asks = planning(gap=lead).plan(asked("delete x.tmp"), [*catalogue, rival])
+    assert isinstance(asks, ClarificationNeeded)
+    assert isinstance(planning(gap=lead * 0.99).plan(asked("delete x.tmp"), [*catalogue, rival]), PlanDraft)
+
+
 def test_skill_of_a_person_is_planned_without_python(
     tmp_path: Path, planning: Planning, catalogue: Sequence[ToolDefinition]
 ) -> None:
