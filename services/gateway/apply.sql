@@ -113,11 +113,15 @@ begin
         with c as (
             select distinct on (m.tenant_id, m.session_id) m.*
             from jsonb_to_recordset(changes -> 'session.open')
-                as m(i int, tenant_id text, session_id text, principal text, title text, root text, hitl text, at timestamptz)
+                as m(
+                    i int, tenant_id text, session_id text, principal text, title text, root text, hitl text, context text,
+                    at timestamptz
+                )
             order by m.tenant_id, m.session_id, m.i
         ), put as (
-            insert into gateway.session_envelopes (tenant_id, session_id, principal, title, root, hitl, created_at, last_at)
-            select c.tenant_id, c.session_id, c.principal, c.title, c.root, c.hitl, c.at, c.at
+            insert into gateway.session_envelopes
+                (tenant_id, session_id, principal, title, root, hitl, context, created_at, last_at)
+            select c.tenant_id, c.session_id, c.principal, c.title, c.root, c.hitl, c.context, c.at, c.at
             from c order by c.tenant_id, c.session_id
             on conflict (tenant_id, session_id) do nothing returning tenant_id, session_id
         )

@@ -47,7 +47,7 @@ order by p.principal_id limit :most;
 -- name: session_by_id(tenant, session)^
 -- A session with the last number of its sequence, and its oldest open turn.
 select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
-    t.turn_id, t.state as turn_state,
+    s.context, t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
         where a.tenant_id = s.tenant_id and a.session_id = s.session_id and a.outcome is null) as approvals
 from gateway.session_envelopes s
@@ -61,7 +61,7 @@ where s.tenant_id = :tenant and s.session_id = :session;
 -- The newest sessions before a given one that a principal sees. They sort by creation and not by id, which may be derived from a
 -- name. `words` is part of a title, folder or id; `open` leaves out sessions without an open turn.
 select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
-    t.turn_id, t.state as turn_state,
+    s.context, t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
         where a.tenant_id = s.tenant_id and a.session_id = s.session_id and a.outcome is null) as approvals
 from gateway.session_envelopes s

@@ -24,6 +24,7 @@ class SessionOpened(Row):
     root: str | None
     hitl: str
     at: str
+    context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

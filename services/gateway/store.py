@@ -44,6 +44,8 @@ class Session:
     """The oldest open turn."""
     turn_state: str | None
     approvals: int
+    context: str | None
+    """Its name in another protocol, for its own principal."""
 
 
 @dataclass(frozen=True)

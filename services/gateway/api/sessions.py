@@ -248,10 +248,11 @@ async def send_message(
     body: FirstMessage,
     *,
     opens: str | None = None,
+    context: str | None = None,
     call: ToolCall | None = None,
 ) -> Accepted:
-    """Accept a message, and open a session for it if needed, in one transaction. `opens` is the id of a new one, `call`
-    all that its turn does.
+    """Accept a message, and open a session for it if needed, in one transaction. `opens` is the id of a new one,
+    `context` its name in another protocol, `call` all that its turn does.
     """
     found = await here.writable(who, body.session_id) if body.session_id else None
     await commands.refuse_without(here, who, "chat", "conversation.send", found.session_id if found else None)
@@ -271,7 +272,7 @@ async def send_message(
         else:
             record = await commands.permitted(here, cause, who, "session.create", root=body.root)
             title = body.title or messages.title_of(body.text)
-            opened = messages.opened(cause, who, title=title, root=body.root, hitl=message.hitl, at=at)
+            opened = messages.opened(cause, who, title=title, root=body.root, hitl=message.hitl, at=at, context=context)
             changeset = opened.emit(record) + messages.accepted(cause, who, message)
         wake = here.streams.waker(who.tenant, name)
         after = session.last_seq if session else 0

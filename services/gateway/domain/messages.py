@@ -38,10 +38,18 @@ def title_of(text: str) -> str:
     return line if len(line) <= TITLE_MOST else line[: TITLE_MOST - 1] + "…"
 
 
-def opened(cause: Cause, caller: Principal, *, title: str | None, root: str | None, hitl: Hitl, at: str) -> Changeset:
-    """Return the changeset of a new session."""
-    row = SessionOpened(session_id=cause.session, principal=caller.id, title=title, root=root, hitl=hitl, at=at)
-    return Changeset(cause).put(row)
+def opened(
+    cause: Cause,
+    caller: Principal,
+    *,
+    title: str | None,
+    root: str | None,
+    hitl: Hitl,
+    at: str,
+    context: str | None = None,
+) -> Changeset:
+    """Return the changeset of a new session. `context` is its name in another protocol."""
+    return Changeset(cause).put(SessionOpened(cause.session, caller.id, title, root, hitl, at, context))
 
 
 def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:

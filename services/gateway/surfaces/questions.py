@@ -126,7 +126,7 @@ def _clarification(asked: Mapping[str, Any]) -> Iterator[str]:
 def _approval(asked: Mapping[str, Any]) -> Iterator[str]:
     yield from described(asked)
     yield ""
-    yield _how(asked)
+    yield how(asked)
 
 
 def described(asked: Mapping[str, Any]) -> Iterator[str]:
@@ -171,10 +171,12 @@ def _preview(entry: Mapping[str, Any] | None) -> Iterator[str]:
         yield "    …"
 
 
-def _how(asked: Mapping[str, Any]) -> str:
+def how(asked: Mapping[str, Any], *, digest: str = "") -> str:
+    """Return how an approval is answered in words. `digest` begins with a blank, and binds them to what was shown."""
     if asked["kind"] == "effect":
         return f"Report whether it happened: POST /v1/effects/{asked['approval_id']}"
-    return "Reply “approve”, “deny”" + (", or “approve except 1, 3”." if asked.get("items") else ".")
+    parts = f", or “approve{digest} except 1, 3”" if asked.get("items") else ""
+    return f"Reply “approve{digest}”, “deny{digest}”{parts}."
 
 
 def _part(item: Mapping[str, Any]) -> str:

@@ -89,10 +89,11 @@ class TurnClient:
         call: ToolCall | None = None,
         key: str | None = None,
         opens: str | None = None,
+        context: str | None = None,
     ) -> Accepted:
         """Send a message, in a new session unless one is named. A repeated `key` returns the first answer. `opens` is
-        the id of a new session. With `call` the turn makes this one call, under every check of a planned one; `text`
-        describes it.
+        the id of a new session, `context` its name in the client's protocol. With `call` the turn makes this one call,
+        under every check of a planned one; `text` describes it.
 
         Raises:
             ValidationError: the message breaks the bounds of the HTTP API.
@@ -108,7 +109,7 @@ class TurnClient:
         )
         asked = {**body.model_dump(mode="json"), **({"call": call.model_dump(mode="json")} if call else {})}
         once = IdempotentRequest(key, "start", asked)
-        return await sessions.send_message(self._here, self._who, once, body, opens=opens, call=call)
+        return await sessions.send_message(self._here, self._who, once, body, opens=opens, context=context, call=call)
 
     async def attach(self, filename: str, media_type: str, content: bytes) -> str:
         """Store a file as an upload, which `start` and `reply` can name. Raises the errors of uploads."""

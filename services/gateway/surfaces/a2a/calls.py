@@ -34,6 +34,8 @@ class Sent:
     accepted: Accepted | None = None
     """The accepted message that begins a new task; None: the task existed before."""
     text: str = ""
+    context: str = ""
+    """The context that a new task's client knows it by."""
     asked_at: datetime | None = None
     """The time of the question that the message answers. The task shows it until a worker has read the answer."""
 

@@ -96,7 +96,7 @@ def card(base: str, skills: Skills, oidc: Oidc) -> dict[str, Any]:
         "securitySchemes": schemes,
         # A scheme without scopes would be empty, and the SDK leaves empty values out of what it verifies.
         "securityRequirements": [{"schemes": {name: {"list": ["chat"]}}} for name in schemes],
-        "defaultInputModes": ["text/plain", "application/json"],
+        "defaultInputModes": ["text/plain", "text/markdown", "application/json", "*/*"],
         "defaultOutputModes": ["text/plain"],
         "skills": [{"id": "suma", "name": "Suma", "description": DESCRIPTION, "tags": ["agent"]}, *_skills(skills)],
         "documentationUrl": f"{base}/docs",

@@ -14,7 +14,8 @@ def counterpart(error: SumaError | ValidationError) -> A2AError | None:
     match error:
         case ValidationError():
             places = [{"field": ".".join(map(str, e["loc"])), "message": e["msg"]} for e in error.errors()[:20]]
-            return InvalidParamsError("the message is not accepted", {"errors": places})
+            reason = ": ".join(filter(None, places[0].values()))
+            return InvalidParamsError(f"the message is not accepted: {reason}", {"errors": places})
         case NotFound():
             return TaskNotFoundError(data={"code": error.code})
         case NothingAsked():

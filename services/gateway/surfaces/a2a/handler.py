@@ -36,26 +36,21 @@ from a2a.utils.errors import (
 )
 from typing_extensions import override
 
-from libs.identity import Principal
-from services.gateway.api.context import Gateway, NoSuchSession
-from services.gateway.api.models import Accepted, ApprovalShown
+from services.gateway.api.context import Gateway
+from services.gateway.api.models import Accepted
 from services.gateway.api.security import READING, require
 from services.gateway.api.sessions import TurnOver
 from services.gateway.domain import access
 from services.gateway.surfaces.a2a.calls import Call, Sent
-from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
+from services.gateway.surfaces.a2a.inbox import Inbox
 from services.gateway.surfaces.a2a.reader import TaskReader, Update
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
 from services.gateway.surfaces.segments import ends, left, until_the_end
-from services.gateway.surfaces.turns import ASKED, Numbered, TurnStatus
+from services.gateway.surfaces.turns import Numbered
 
 PAGE, PAGE_MOST = 50, 100
-STALE = "stale"
-"""The outcome of an answer that closed nothing."""
-OUTCOME_LOOKS = 5
-"""Times that an answer's outcome is waited for, each as long as the HTTP API waits."""
 
 
 class Tasks(RequestHandler):
@@ -64,6 +59,7 @@ class Tasks(RequestHandler):
     def __init__(self, here: Gateway) -> None:
         self._here, self._store = here, TaskStore(here.platform.database)
         self._tasks, self._webhooks = TaskReader(self._store), TaskWebhooks(here, self._store)
+        self._inbox = Inbox(here, self._store)
 
     @override
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Task:
@@ -132,7 +128,7 @@ class Tasks(RequestHandler):
         size, history = _size(params), _history_of(params)
         with call.refusing():
             require(call.who, READING)
-            search = _search(call.who, params)
+            search = await self._search(call, params)
             place = _place(params.page_token) if params.page_token else None
             found = await self._store.page(call.who.tenant, search, after=place, most=size + 1)
             shown, tenant = found[:size], call.who.tenant
@@ -203,54 +199,26 @@ class Tasks(RequestHandler):
             await self._webhooks.drop(call, params.task_id, params.id)
 
     async def _sent(self, call: Call, params: SendMessageRequest) -> Sent:
-        """Start a turn, or answer what the named one asks; add the webhook that it names."""
-        message, wanted = said(params.message), params.configuration
-        if wanted.HasField("task_push_notification_config"):
-            # Before the message: a webhook that is refused must not leave a task behind.
-            await self._webhooks.check(wanted.task_push_notification_config)
-        if params.message.task_id:
-            sent = await self._answered(call, params.message.task_id, params.message.context_id, message)
-        else:
-            sent = await self._started(call, params.message.context_id, message)
-        if wanted.HasField("task_push_notification_config"):
-            place = sent.accepted or (await self._tasks.now(call, sent)).place
-            await self._webhooks.add(call, place, wanted.task_push_notification_config)
+        """Pass a message on; add the webhook that it names."""
+        wanted = params.configuration
+        if not wanted.HasField("task_push_notification_config"):
+            return await self._inbox.take(call, params)
+        # Before the message: a webhook that is refused must not leave a task behind.
+        await self._webhooks.check(wanted.task_push_notification_config)
+        sent = await self._inbox.take(call, params)
+        place = sent.accepted or (await self._tasks.now(call, sent)).place
+        await self._webhooks.add(call, place, wanted.task_push_notification_config)
         return sent
 
-    async def _started(self, call: Call, context: str, message: MessageContent) -> Sent:
-        text, options = _text(message), dict[str, Any](message.options)
-        try:
-            accepted = await call.turns.start(text, session_id=context or None, key=message.key, **options)
-        except NoSuchSession:
-            raise InvalidParamsError("there is no such context; leave it out to begin one") from None
-        return Sent(accepted.turn_id, accepted, text)
-
-    async def _answered(self, call: Call, task: str, context: str, message: MessageContent) -> Sent:
-        status = await call.turns.status(task)
-        if context not in ("", status.turn.session_id):
-            raise InvalidParamsError("the task belongs to another context")
-        if await _went_on(call, status, message.key):
-            return Sent(task)
-        asked_at = (await self._store.now(call.who.tenant, task)).at
-        if isinstance(status.question, ApprovalShown):
-            taken = await self._decided(call, status.question, message)
-            return Sent(task, asked_at=asked_at if taken else None)
-        await call.turns.reply(task, _text(message), key=message.key)
-        return Sent(task, asked_at=asked_at)
-
-    async def _decided(self, call: Call, asked: ApprovalShown, message: MessageContent) -> bool:
-        """Answer an approval; return whether a worker has taken the answer yet.
-
-        Raises: InvalidParamsError: the answer did not fit, so the question stays open.
-        """
-        answer = answer_to(asked, message)
-        for _ in range(OUTCOME_LOOKS):
-            done = await call.turns.decide(asked.approval_id, answer, key=message.key)
-            if done.outcome is not None:
-                if done.outcome.data["outcome"] == STALE:
-                    raise InvalidParamsError(done.outcome.data["reason"] or "the answer came too late")
-                return True
-        return False
+    async def _search(self, call: Call, params: ListTasksRequest) -> Search:
+        context, since = params.context_id, params.status_timestamp_after
+        return Search(
+            call.who.id,
+            access.reader(call.who),
+            (await self._inbox.context(call, context)).session_id if context else None,
+            turn_states(params.status),
+            since.ToDatetime(UTC) if params.HasField("status_timestamp_after") else None,
+        )
 
     async def _settled(self, call: Call, sent: Sent) -> Facts:
         """Wait until the task ends or asks, as long as the client waits too; return its state. The task that asked
@@ -276,14 +244,6 @@ class Tasks(RequestHandler):
         return (await self._tasks.now(call, sent)).facts
 
 
-async def _went_on(call: Call, status: TurnStatus, key: str) -> bool:
-    """Return whether the task has taken this message before, and asks nothing or something else since."""
-    taken = await call.turns.receipt(key)
-    if taken is None or status.question is None:
-        return taken is not None
-    return any(event.type in ASKED for event in await call.turns.events(status.turn, after=taken["after"]))
-
-
 async def _moves(call: Call, place: Accepted, until: float) -> bool:
     """Wait for the task's next question or its end; return False if the time or the client is gone before."""
     with suppress(TimeoutError):
@@ -295,13 +255,6 @@ async def _moves(call: Call, place: Accepted, until: float) -> bool:
                     return False
             return True
     return False
-
-
-def _text(message: MessageContent) -> str:
-    """Return the text of a message; a data part without words is its own text."""
-    if not message.text and message.data is not None:
-        return orjson.dumps(message.data, option=orjson.OPT_INDENT_2).decode()
-    return message.text
 
 
 def _history_of(params: Any) -> int | None:
@@ -318,16 +271,6 @@ def _size(params: ListTasksRequest) -> int:
     if not 1 <= size <= PAGE_MOST:
         raise InvalidParamsError(f"pageSize is 1 to {PAGE_MOST}")
     return size
-
-
-def _search(who: Principal, params: ListTasksRequest) -> Search:
-    since = params.status_timestamp_after
-    return Search(
-        access.reader(who),
-        params.context_id or None,
-        turn_states(params.status),
-        since.ToDatetime(UTC) if params.HasField("status_timestamp_after") else None,
-    )
 
 
 def _token(at: datetime, turn: str) -> str:

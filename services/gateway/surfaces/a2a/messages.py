@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from mimetypes import guess_extension
 from typing import Any
 
-from a2a.types.a2a_pb2 import Message, Part
+from a2a.types.a2a_pb2 import Part, SendMessageRequest
 from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
 from google.protobuf.json_format import MessageToDict
 
-from services.gateway.api.models import Answer, ApprovalShown
-from services.gateway.surfaces.a2a.tasks import EXTENSION
+from services.gateway.api.models import Answer
+from services.gateway.store import Numbered
+from services.gateway.surfaces import questions
+from services.gateway.surfaces.a2a.tasks import EXTENSION, how
+from services.gateway.surfaces.files import Given
 
-OPTIONS = frozenset(("root", "title", "hitl", "skill", "attachments"))
+FILES = "attachments"
+OPTIONS = frozenset(("root", "title", "hitl", "skill", FILES))
 """Options of a turn in a message's metadata, under Suma's extension."""
-IN_WORDS = re.compile(r"\s*(approve|deny)\s+([0-9a-f]{8,64})\s*", re.IGNORECASE)
+BOUND = re.compile(r"\s*(?P<verb>approved?|deny|denied)\s+(?P<digest>[0-9a-f]{8,64})\b(?P<rest>.*)", re.I | re.S)
+"""An answer in words that begins the digest of its question."""
+DIGEST_LEAST = 8
+VERDICTS = frozenset(("verdict", "approve"))
+"""Members of an object that answers an approval."""
 TEXT, JSON = ("", "text/plain", "text/markdown"), ("", "application/json")
 
 
@@ -28,47 +38,61 @@ class MessageContent:
     text: str
     data: Mapping[str, Any] | None
     """The first data part that is an object."""
+    files: Sequence[Given]
     options: Mapping[str, Any]
     key: str
 
+    @property
+    def digest(self) -> str | None:
+        """The digest of the question that the message answers, or its beginning; None if it names none."""
+        if self.data is not None:
+            return str(self.data["digest"]) if "digest" in self.data and VERDICTS & self.data.keys() else None
+        found = BOUND.fullmatch(self.text)
+        return found["digest"].lower() if found else None
 
-def said(message: Message) -> MessageContent:
+
+def said(params: SendMessageRequest) -> MessageContent:
     """Return what a message says.
 
     Raises:
-        ContentTypeNotSupportedError: a part is neither text nor JSON; files are uploaded and named by id.
+        ContentTypeNotSupportedError: a part is neither text, JSON nor a file's content.
         InvalidParamsError: its options are unknown.
     """
-    texts, data = [], None
-    for part in message.parts:
-        content = _content(part)
-        if isinstance(content, str):
-            texts.append(content)
-        elif data is None and isinstance(content, Mapping):
-            data = content
-    options = _options(message)
-    return MessageContent("\n\n".join(texts), data, options, _key(message))
+    parts = params.message.parts
+    contents = [_content(part) for part in parts if part.WhichOneof("content") != "raw"]
+    texts = [content for content in contents if isinstance(content, str)]
+    data = next((content for content in contents if isinstance(content, Mapping)), None)
+    return MessageContent("\n\n".join(texts), data, list(_files(parts)), _options(params), _key(params))
 
 
-def answer_to(approval: ApprovalShown, message: MessageContent) -> Answer:
-    """Return the answer to an approval: a data part, or words that begin its digest.
+def answer_to(asked: Numbered, message: MessageContent, *, shown: bool) -> Answer:
+    """Return the answer to an approval: a data part, or words. Without the digest of its question it counts only if
+    the client cannot have been shown another question.
 
     Raises:
         ValidationError: the data part is not an answer.
-        InvalidParamsError: the words are none, or are bound to something else than what is open.
+        InvalidParamsError: it is unclear, or bound to something else than what is open.
     """
-    if message.data is not None:
-        reason = {"reason": message.text} if message.text and "reason" not in message.data else {}
-        return Answer.model_validate({**message.data, **reason})
-    found = IN_WORDS.fullmatch(message.text)
-    if found is None or not approval.digest.startswith(found[2].lower()):
-        wanted = approval.digest[:16]
-        raise InvalidParamsError(f'answer with a data part, or with "approve {wanted}" or "deny {wanted}"')
-    return Answer.model_validate({"verdict": found[1].lower(), "digest": approval.digest})
+    digest: str = asked.data["digest"]
+    if message.digest is None and not shown:
+        raise InvalidParamsError(f"the answer names no question; {how(asked.data)}")
+    if message.digest is not None and not (len(message.digest) >= DIGEST_LEAST and digest.startswith(message.digest)):
+        raise InvalidParamsError(f"another question is open; {how(asked.data)}")
+    if message.data is not None and "verdict" in message.data:
+        return Answer.model_validate({"reason": message.text, **message.data, "digest": digest})
+    answer = _in_words(asked, message.text) if message.data is None else questions.answer_from(asked, message.data)
+    if answer is None:
+        raise InvalidParamsError(f"the answer is unclear; {how(asked.data)}")
+    return answer
+
+
+def _in_words(asked: Numbered, text: str) -> Answer | None:
+    bound = BOUND.fullmatch(text)
+    return questions.answer_to(asked, f"{bound['verb']}{bound['rest']}" if bound else text)
 
 
 def _content(part: Part) -> Any:
-    kind = part.media_type.partition(";")[0].strip().lower()
+    kind = _kind(part)
     match part.WhichOneof("content"):
         case "text" if kind in TEXT:
             return part.text
@@ -77,18 +101,35 @@ def _content(part: Part) -> Any:
         case None:
             raise InvalidParamsError("a part is empty; give it text or data")
         case _:
-            raise ContentTypeNotSupportedError(
-                "a part is text or JSON; upload a file (POST /v1/uploads), and name it in attachments"
-            )
+            raise ContentTypeNotSupportedError("a part is text, JSON, or a file's content; no address is fetched")
 
 
-def _options(message: Message) -> Mapping[str, Any]:
-    given = MessageToDict(message.metadata).get(EXTENSION, {})
-    if not isinstance(given, dict) or not OPTIONS.issuperset(given):
-        raise InvalidParamsError(f"metadata {EXTENSION} may hold: {', '.join(sorted(OPTIONS))}")
-    return given
+def _files(parts: Sequence[Part]) -> Iterator[Given]:
+    for part in parts:
+        if part.WhichOneof("content") == "raw":
+            kind = _kind(part) or "application/octet-stream"
+            name = part.filename or f"file{guess_extension(kind) or ''}"
+            yield Given(None, f"data:{kind};base64,{b64encode(part.raw).decode()}", name)
 
 
-def _key(message: Message) -> str:
+def _kind(part: Part) -> str:
+    return part.media_type.partition(";")[0].strip().lower()
+
+
+def _options(params: SendMessageRequest) -> Mapping[str, Any]:
+    """Return the options of a message, and those of its request, which every message of some clients carries."""
+    found: dict[str, Any] = {}
+    for metadata in (params.metadata, params.message.metadata):
+        given = MessageToDict(metadata).get(EXTENSION, {})
+        if not isinstance(given, dict) or not OPTIONS.issuperset(given) or not isinstance(given.get(FILES, []), list):
+            raise InvalidParamsError(f"metadata {EXTENSION} may hold: {', '.join(sorted(OPTIONS))}; {FILES} is a list")
+        found |= given
+    return found
+
+
+def _key(params: SendMessageRequest) -> str:
     """Return the idempotency key of a message: its id, and its content, since some clients use one id for several."""
-    return f"a2a:{sha256(message.SerializeToString(deterministic=True)).hexdigest()}"
+    content = params.message.SerializeToString(deterministic=True) + params.metadata.SerializeToString(
+        deterministic=True
+    )
+    return f"a2a:{sha256(content).hexdigest()}"

@@ -9,15 +9,15 @@ from a2a.types.a2a_pb2 import TaskStatusUpdateEvent
 from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToDict
 
-from services.gateway.api.models import TurnShown
 from services.gateway.store import Numbered
+from services.gateway.surfaces.a2a.store import TaskTurn
 from services.gateway.surfaces.a2a.tasks import Updates
 
 
 class Notifications:
     """One task's notifications, in the order of its events. `over` is true after the last one."""
 
-    def __init__(self, turn: TurnShown, *, base: str) -> None:
+    def __init__(self, turn: TaskTurn, *, base: str) -> None:
         self._updates = Updates(turn, base=base)
         self.over = False
 

@@ -104,7 +104,7 @@ class Webhooks:
             return Delivered(done.after, over=True)
         # The protocol's objects take half a second to import, which would hold up every other request.
         notifications = await asyncio.to_thread(import_module, "services.gateway.surfaces.a2a.notifications")
-        turn = (await self._store.now(lease.tenant, config.turn_id)).turn
+        turn = (await self._store.now(lease.tenant, config.principal, config.turn_id)).turn
         updates = notifications.Notifications(turn, base=config.base)
         async with aclosing(self._events(lease, config, done.after)) as events:
             async for event in events:

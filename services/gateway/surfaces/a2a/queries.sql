@@ -1,12 +1,13 @@
--- name: task_now(tenant, turn)^
+-- name: task_now(tenant, caller, turn)^
 -- A turn, when it got its status, and the last number of its session's sequence: of one moment, so that the events that follow
--- the number are those that the status does not show yet.
+-- the number are those that the status does not show yet. Only a session's own principal gave it a name.
 select t.turn_id, t.session_id, t.message_id, t.text, t.state, t.reason, t.detail, t.answer, t.created_at, t.started_at, t.ended_at,
-    coalesce(t.ended_at, t.moved_at, t.started_at, t.created_at) as at, s.next_seq - 1 as seq
+    coalesce(t.ended_at, t.moved_at, t.started_at, t.created_at) as at, s.next_seq - 1 as seq,
+    coalesce(case when s.principal = :caller then s.context end, t.session_id) as context_id
 from gateway.turns t join gateway.session_envelopes s using (tenant_id, session_id)
 where t.tenant_id = :tenant and t.turn_id = :turn;
 
--- name: tasks_before(tenant, reader, session, states, since, at, turn, most)
+-- name: tasks_before(tenant, caller, reader, session, states, since, at, turn, most)
 -- The tasks that a principal sees, newest status first, after the place (at, turn). Open turns are few; ended ones are read along
 -- the index on their end. A turn that only carried the answer to another's question is no task, and neither is a rollback.
 with open as (
@@ -34,8 +35,9 @@ with open as (
     order by n.at desc, n.turn_id desc limit :most
 )
 select t.turn_id, t.session_id, t.message_id, t.text, t.state, t.reason, t.detail, t.answer, t.created_at, t.started_at, t.ended_at,
-    p.at
+    p.at, coalesce(case when s.principal = :caller then s.context end, t.session_id) as context_id
 from page p join gateway.turns t on t.tenant_id = :tenant and t.turn_id = p.turn_id
+join gateway.session_envelopes s on s.tenant_id = :tenant and s.session_id = t.session_id
 order by p.at desc, p.turn_id desc;
 
 -- name: tasks_count(tenant, reader, session, states, since, most)$

@@ -12,11 +12,11 @@ from a2a.types.a2a_pb2 import Task, TaskArtifactUpdateEvent, TaskStatusUpdateEve
 
 from libs import ids
 from libs.events import reasons
-from services.gateway.api.models import Accepted, TurnShown
+from services.gateway.api.models import Accepted
 from services.gateway.sse.viewer import TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces.a2a.calls import Call, Sent
-from services.gateway.surfaces.a2a.store import TaskStore
+from services.gateway.surfaces.a2a.store import TaskStore, TaskTurn
 from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT, STATES, Facts, Updates, pauses, task_of
 from services.gateway.surfaces.segments import asker, until_the_end
 
@@ -57,7 +57,7 @@ class TaskReader:
     async def now(self, call: Call, sent: Sent) -> Now:
         """Return a task's present state. Raises NotFound, also for one of others."""
         status = await call.turns.status(sent.turn_id)
-        found = await self._store.now(call.who.tenant, sent.turn_id)
+        found = await self._store.now(call.who.tenant, call.who.id, sent.turn_id)
         if found.turn.state.startswith("awaiting") and status.question is None:
             # It began to ask between the two reads.
             status = await call.turns.status(sent.turn_id)
@@ -99,7 +99,8 @@ class TaskReader:
         assert sent.accepted is not None
         accepted = sent.accepted
         at = datetime.fromtimestamp(ids.made_at(accepted.turn_id) or 0.0, UTC)
-        turn = TurnShown(
+        turn = TaskTurn(
+            context_id=sent.context or accepted.session_id,
             turn_id=accepted.turn_id,
             session_id=accepted.session_id,
             message_id=accepted.message_id,
@@ -117,7 +118,7 @@ class TaskReader:
             async for update in updates:
                 yield update
 
-    async def _followed(self, call: Call, turn: TurnShown, after: int) -> AsyncGenerator[Update]:
+    async def _followed(self, call: Call, turn: TaskTurn, after: int) -> AsyncGenerator[Update]:
         """Yield a task's updates until it ends or asks. The task that asked follows one that only carried its answer.
 
         Raises:

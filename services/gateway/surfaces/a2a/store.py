@@ -21,6 +21,12 @@ COUNTED_MOST = 10_000
 """Tasks beyond which a list's total is not counted."""
 
 
+class TaskTurn(TurnShown):
+    """A turn in the context that its reader knows: the name that the reader gave the session, or the session's id."""
+
+    context_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A task's place in a list: the time of its status, then its id."""
@@ -31,17 +37,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """A turn, when it got its status, and the last number of its session's sequence, all of one moment."""
+    """A task, when it got its status, and the last number of its session's sequence, all of one moment."""
 
-    turn: TurnShown
+    turn: TaskTurn
     at: datetime
     seq: int
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Which tasks to list; None matches everything. `reader` is the principal that must see them."""
+    """Which tasks to list; None matches everything. `reader` is the principal that must see them, `caller` the one who
+    asks.
+    """
 
+    caller: str
     reader: str | None
     session: str | None = None
     states: Sequence[str] | None = None
@@ -100,20 +109,21 @@ class TaskStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def now(self, tenant: str, turn: str) -> Now:
-        """Return an existing turn's present state."""
+    async def now(self, tenant: str, caller: str, turn: str) -> Now:
+        """Return an existing turn's present state, as a caller knows it."""
         async with self._database.read(GROUP, tenant) as connection:
-            row = dict(await queries.task_now(connection, tenant=tenant, turn=turn))
+            row = dict(await queries.task_now(connection, tenant=tenant, caller=caller, turn=turn))
         at, seq = row.pop("at"), row.pop("seq")
-        return Now(TurnShown(**row), at, seq)
+        return Now(TaskTurn(**row), at, seq)
 
     async def page(
         self, tenant: str, search: Search, *, after: Place | None, most: int
-    ) -> Sequence[tuple[TurnShown, datetime]]:
+    ) -> Sequence[tuple[TaskTurn, datetime]]:
         """Return the next tasks of a list, each with the time of its status."""
         place = {"at": after and after.at, "turn": after and after.turn}
         async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.tasks_before(connection, tenant=tenant, **_about(search), **place, most=most)
+            about = {**_about(search), **place, "caller": search.caller, "most": most}
+            rows = queries.tasks_before(connection, tenant=tenant, **about)
             return [_listed(dict(row)) async for row in rows]
 
     async def count(self, tenant: str, search: Search) -> int:
@@ -154,9 +164,9 @@ def _about(search: Search) -> Mapping[str, Any]:
     return {"reader": search.reader, "session": search.session, "states": states, "since": search.since}
 
 
-def _listed(row: dict[str, Any]) -> tuple[TurnShown, datetime]:
+def _listed(row: dict[str, Any]) -> tuple[TaskTurn, datetime]:
     at: datetime = row.pop("at")
-    return TurnShown(**row), at
+    return TaskTurn(**row), at
 
 
 def _exchanged(turn: str, row: Mapping[str, Any]) -> ExchangedMessage:

@@ -23,11 +23,11 @@ from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from libs import ids
-from services.gateway.api.models import ApprovalShown, TurnShown
+from services.gateway.api.models import ApprovalShown
 from services.gateway.sse.viewer import TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions
-from services.gateway.surfaces.a2a.store import ExchangedMessage, File, question_id
+from services.gateway.surfaces.a2a.store import ExchangedMessage, File, TaskTurn, question_id
 from services.gateway.surfaces.turns import Clarification, Question
 
 EXTENSION = "urn:suma:a2a:turn:v1"
@@ -59,7 +59,7 @@ SHOWN_OF_STEP = ("ordinal", "tool", "description", "state", "summary", "error")
 class Facts:
     """The known facts of one turn."""
 
-    turn: TurnShown
+    turn: TaskTurn
     at: datetime
     """When it got its status."""
     question: Question | None = None
@@ -80,7 +80,7 @@ def task_of(facts: Facts, *, base: str, history: int | None, artifacts: bool = T
     said = _history(facts)
     return Task(
         id=turn.turn_id,
-        context_id=turn.session_id,
+        context_id=turn.context_id,
         status=_status(facts),
         artifacts=_artifacts(facts, base) if artifacts else [],
         history=said if history is None else said[len(said) - min(history, len(said)) :],
@@ -91,7 +91,7 @@ def task_of(facts: Facts, *, base: str, history: int | None, artifacts: bool = T
 class Updates:
     """A turn's events as updates of its task. All streams of a task get equal updates in one order."""
 
-    def __init__(self, turn: TurnShown, *, base: str) -> None:
+    def __init__(self, turn: TaskTurn, *, base: str) -> None:
         self._turn, self._base = turn, base
         self._piece: tuple[str, int] | None = None
 
@@ -120,7 +120,7 @@ class Updates:
         shown = {name: item.data[name] for name in SHOWN_OF_STEP if item.type == "step.changed" and item.data.get(name)}
         return TaskStatusUpdateEvent(
             task_id=self._turn.turn_id,
-            context_id=self._turn.session_id,
+            context_id=self._turn.context_id,
             status=status,
             metadata=_struct({EXTENSION: {"seq": item.seq, "event": item.type, **shown}}),
         )
@@ -128,11 +128,16 @@ class Updates:
     def _artifact(self, artifact: Artifact, *, append: bool = False, last: bool = False) -> TaskArtifactUpdateEvent:
         return TaskArtifactUpdateEvent(
             task_id=self._turn.turn_id,
-            context_id=self._turn.session_id,
+            context_id=self._turn.context_id,
             artifact=artifact,
             append=append,
             last_chunk=last,
         )
+
+
+def how(approval: Mapping[str, Any]) -> str:
+    """Return how a client answers an approval, with words that are bound to it."""
+    return questions.how(approval, digest=f" {approval['digest'][:SHORT_DIGEST]}")
 
 
 def pauses(state: TaskState) -> bool:
@@ -140,7 +145,7 @@ def pauses(state: TaskState) -> bool:
     return state not in (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 
 
-def _status_after(item: Numbered, turn: TurnShown) -> TaskStatus:
+def _status_after(item: Numbered, turn: TaskTurn) -> TaskStatus:
     """Return the status that an event leads to."""
     data, at = item.data, _time(item.time)
     match item.type:
@@ -175,11 +180,11 @@ def _history(facts: Facts) -> list[Message]:
     return [_message(turn, said) for said in (first, *facts.exchange)]
 
 
-def _message(turn: TurnShown, said: ExchangedMessage) -> Message:
+def _message(turn: TaskTurn, said: ExchangedMessage) -> Message:
     role = Role.ROLE_USER if said.role == "user" else Role.ROLE_AGENT
     return Message(
         message_id=said.message_id,
-        context_id=turn.session_id,
+        context_id=turn.context_id,
         task_id=turn.turn_id,
         role=role,
         parts=[Part(text=said.text, media_type="text/plain")],
@@ -205,7 +210,7 @@ def _named(asset: Mapping[str, Any]) -> dict[str, str]:
     return {name: asset[name] for name in ("asset_id", "filename", "media_type")}
 
 
-def _question(turn: TurnShown, asked: Question) -> Message:
+def _question(turn: TaskTurn, asked: Question) -> Message:
     """Return the message of a status that waits for the client."""
     if isinstance(asked, ApprovalShown):
         return _approval(turn, {**asked.data, "approval_id": asked.approval_id, "digest": asked.digest})
@@ -213,25 +218,23 @@ def _question(turn: TurnShown, asked: Question) -> Message:
     return _asking(turn, question_id(turn.turn_id, asked.seq), asked.question, about)
 
 
-def _approval(turn: TurnShown, data: Mapping[str, Any]) -> Message:
-    short = data["digest"][:SHORT_DIGEST]
-    how = f'Reply "approve {short}" or "deny {short}", or a data part {{"verdict", "digest", "exclude", "args"}}.'
-    text = "\n".join((*questions.described(data), how))
+def _approval(turn: TaskTurn, data: Mapping[str, Any]) -> Message:
+    text = "\n".join((*questions.described(data), how(data)))
     return _asking(turn, data["approval_id"], text, {"type": "approval", **data})
 
 
-def _asking(turn: TurnShown, name: str, text: str, about: Mapping[str, Any]) -> Message:
+def _asking(turn: TaskTurn, name: str, text: str, about: Mapping[str, Any]) -> Message:
     asked = ParseDict(dict(about), Value())
     return Message(
         message_id=name,
-        context_id=turn.session_id,
+        context_id=turn.context_id,
         task_id=turn.turn_id,
         role=Role.ROLE_AGENT,
         parts=[Part(text=text, media_type="text/plain"), Part(data=asked, media_type="application/json")],
     )
 
 
-def _agent_message(turn: TurnShown, name: str, text: str) -> Message | None:
+def _agent_message(turn: TaskTurn, name: str, text: str) -> Message | None:
     if not text:
         return None
     return _message(turn, ExchangedMessage(ids.derived(name, text), "agent", text, turn.created_at))

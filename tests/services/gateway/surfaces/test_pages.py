@@ -100,7 +100,7 @@ async def test_curl_page_works(stack: Stack, tmp_path: Path) -> None:
 async def test_a2a_page_works(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = stack.folder("a2a page", **DUPLICATES)
     said = await executed(stack, blocks("a2a.md", "python", folder), monkeypatch)
-    assert 'Reply "approve' in said
+    assert "Reply “approve" in said
     assert "Removed 2 duplicate files." in said
     assert names(folder) == ["b.txt", "d.txt", "kept.txt"]
 

@@ -13,6 +13,7 @@ import pytest_asyncio
 from libs import ids
 from libs.cache.redis import RedisDeltas, connect
 from libs.keys.file import FileKeys
+from libs.objects.filesystem import FilesystemObjects
 from libs.policy import Policy
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.embedded.redis import Redis
@@ -33,7 +34,8 @@ async def shared_agent(
     worker = Worker()
     database = infrastructure.fresh_database(server, gateway_template)
     settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1"]}
-    given: dict[str, Any] = {"policy": rules, "keys": keys, "settings": settings}
+    objects = FilesystemObjects(tmp_path_factory.mktemp("objects"), max_bytes=1 << 20)
+    given: dict[str, Any] = {"policy": rules, "keys": keys, "objects": objects, "settings": settings}
     async with (
         Redis(tmp_path_factory.mktemp("redis")) as redis,
         aclosing(connect(redis.url)) as client,

@@ -162,11 +162,11 @@ async def test_stop_ends_a_stream_with_an_error(
 
 
 async def send_now(client: Client, text: str) -> str:
-    """Send a message without waiting; return its task's id."""
-    asked = request(message(text))
-    async for response in client.send_message(asked):
-        return response.task.id
-    raise AssertionError("no task")
+    """Send a message; return its task's id once a worker has the task."""
+    async for response in client.send_message(request(message(text))):
+        if response.status_update.status.state == TaskState.TASK_STATE_WORKING:
+            return response.status_update.task_id
+    raise AssertionError("no worker has the task")
 
 
 class _Reading:

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 from a2a.client import Client
-from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, ListTasksRequest, TaskState
+from a2a.types.a2a_pb2 import (
+    CancelTaskRequest,
+    GetTaskRequest,
+    ListTasksRequest,
+    SendMessageRequest,
+    StreamResponse,
+    TaskState,
+)
 from a2a.utils.errors import (
     ContentTypeNotSupportedError,
     InvalidParamsError,
@@ -17,9 +24,19 @@ from a2a.utils.errors import (
 from google.protobuf.json_format import MessageToDict
 
 from libs import ids
-from tests.services.gateway.surfaces.a2a.agent import BINDINGS, DIGEST, Agent, answer_of, message, send, state_of
+from tests.services.gateway.surfaces.a2a.agent import (
+    BINDINGS,
+    DIGEST,
+    Agent,
+    answer_of,
+    message,
+    send,
+    state_of,
+    streamed,
+)
 
 V1 = {"A2A-Version": "1.0"}
+TURN = "urn:suma:a2a:turn:v1"
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
@@ -85,10 +102,50 @@ async def test_wrong_context_of_a_task_is_rejected(agent: Agent) -> None:
     async with agent.client() as client:
         asked = await send(client, message("which one"))
         other = await send(client, message("hello"))
-        with pytest.raises(InvalidParamsError):
-            await send(client, message("red", task=asked.id, context=other.context_id))
-        with pytest.raises(InvalidParamsError):
-            await send(client, message("red", context=ids.new()))
+        for context in (other.context_id, ids.new()):
+            with pytest.raises(InvalidParamsError, match="another context"):
+                await send(client, message("red", task=asked.id, context=context))
+
+
+@pytest.mark.parametrize("name", ["mine", "ours / 7 é", "7d1f6c1c-92b7-4f3f-a9f0-0b6f6d1b2a11"])
+async def test_context_keeps_the_name_that_its_client_gave(agent: Agent, name: str) -> None:
+    async with agent.client() as client, agent.client(streaming=True) as other:
+        first = await send(client, message("hello", context=name))
+        again = await send(client, message("more", context=name))
+        stream = await streamed(other, message("rest", context=name))
+        got = await client.get_task(GetTaskRequest(id=first.id))
+        listed = (await client.list_tasks(ListTasksRequest(context_id=name))).tasks
+    assert {task.context_id for task in (first, again, got, *listed)} == {name}
+    assert {_context(update) for update in stream} == {name}
+    assert [task.id for task in listed] == [stream[0].task.id, again.id, first.id]
+
+
+def _context(update: StreamResponse) -> str:
+    return str(getattr(update, update.WhichOneof("payload") or "").context_id)
+
+
+async def test_same_name_is_another_context_for_each_caller(agent: Agent) -> None:
+    async with agent.client() as client, agent.client(key=await agent.neighbour()) as other:
+        mine = await send(client, message("hello", context="shared name"))
+        theirs = await send(other, message("hello", context="shared name"))
+        assert [task.id for task in (await other.list_tasks(ListTasksRequest(context_id="shared name"))).tasks] == [
+            theirs.id
+        ]
+    assert mine.id != theirs.id
+
+
+async def test_context_name_has_a_limit(agent: Agent) -> None:
+    async with agent.client() as client:
+        with pytest.raises(InvalidParamsError, match="at most 200"):
+            await send(client, message("hello", context="x" * 201))
+
+
+async def test_option_that_a_context_began_with_may_be_repeated(agent: Agent) -> None:
+    async with agent.client() as client:
+        await send(client, message("hello", context="mine", metadata={TURN: {"title": "Papers"}}))
+        await send(client, message("more", context="mine", metadata={TURN: {"title": "Papers"}}))
+        with pytest.raises(InvalidParamsError, match="root and title cannot change"):
+            await send(client, message("rest", context="mine", metadata={TURN: {"title": "Others"}}))
 
 
 async def test_ended_task_takes_no_message(agent: Agent) -> None:
@@ -131,19 +188,111 @@ async def test_repeated_answer_gets_what_the_task_is_now(agent: Agent) -> None:
     assert again.status.message != asked.status.message
 
 
-async def test_words_approve_only_with_the_digest_shown(agent: Agent) -> None:
+@pytest.mark.parametrize(
+    ("words", "data", "verdict", "exclude"),
+    [
+        ("Yes.", None, "APPROVE", ()),
+        ("approve 9f2c9f2c9f2c9f2c", None, "APPROVE", ()),
+        ("approve except 2", None, "OVERRIDE", ("taxes.pdf",)),
+        ("Approve 9F2C9F2C except taxes.pdf", None, "OVERRIDE", ("taxes.pdf",)),
+        ("deny: my papers", None, "DENY", ()),
+        ("", {"approve": True}, "APPROVE", ()),
+        ("", {"approve": True, "digest": "9f2c9f2c", "exclude": ["a.txt"]}, "OVERRIDE", ("a.txt",)),
+    ],
+)
+async def test_answer_to_a_named_task_counts(
+    agent: Agent, words: str, data: Any, verdict: str, exclude: tuple[str, ...]
+) -> None:
     async with agent.client() as client:
         asked = await send(client, message("approve this"))
-        for words in ("yes", "approve", "approve 00000000"):
-            with pytest.raises(InvalidParamsError):
-                await send(client, message(words, task=asked.id))
-        assert answer_of(await send(client, message("approve 9f2c9f2c9f2c9f2c", task=asked.id))) == "APPROVE"
+        assert answer_of(await send(client, message(words, data=data, task=asked.id))) == verdict
+    assert agent.worker.decided[-1].exclude == exclude
 
 
-async def test_file_part_is_refused_by_its_own_error(agent: Agent) -> None:
+@pytest.mark.parametrize("words", ["perhaps", "approve 00000000", "approve except 3", "approve 9f2c9f2c maybe"])
+async def test_unclear_answer_is_told_how_to_answer(agent: Agent, words: str) -> None:
+    async with agent.client() as client:
+        asked = await send(client, message("approve this"))
+        with pytest.raises(InvalidParamsError, match="Reply “approve 9f2c9f2c9f2c9f2c”"):
+            await send(client, message(words, task=asked.id))
+        assert await client.get_task(GetTaskRequest(id=asked.id)) == asked
+
+
+async def test_words_without_a_digest_answer_only_the_first_question(agent: Agent) -> None:
+    """The client may have been shown an earlier one."""
+    async with agent.client() as client:
+        asked = await send(client, message("approve twice"))
+        again = await send(client, message("yes", task=asked.id))
+        for unbound in (message("yes", task=asked.id), message(data={"approve": True}, task=asked.id)):
+            with pytest.raises(InvalidParamsError, match="names no question"):
+                await send(client, unbound)
+        assert await client.get_task(GetTaskRequest(id=asked.id)) == again
+
+
+async def test_digest_in_a_context_answers_its_open_approval(agent: Agent) -> None:
+    async with agent.client() as client:
+        asked = await send(client, message("approve this"))
+        sent = message("approve 9f2c9f2c9f2c9f2c except 1", context=asked.context_id)
+        done = await send(client, sent)
+        assert await send(client, sent) == done
+        assert [task.id for task in (await client.list_tasks(ListTasksRequest())).tasks] == [asked.id]
+    assert (done.id, answer_of(done)) == (asked.id, "OVERRIDE")
+
+
+@pytest.mark.parametrize("words", ["yes", "list the files", "approve 00000000"])
+async def test_context_that_waits_for_an_approval_starts_no_task(agent: Agent, words: str) -> None:
+    async with agent.client() as client:
+        asked = await send(client, message("approve this"))
+        with pytest.raises(InvalidParamsError, match="Reply “approve 9f2c9f2c9f2c9f2c”"):
+            await send(client, message(words, context=asked.context_id))
+        assert [task.id for task in (await client.list_tasks(ListTasksRequest())).tasks] == [asked.id]
+
+
+async def test_late_digest_in_a_context_starts_no_task(agent: Agent) -> None:
+    async with agent.client() as client:
+        asked = await send(client, message("approve this"))
+        await send(client, message("approve 9f2c9f2c9f2c9f2c", task=asked.id))
+        with pytest.raises(InvalidParamsError, match="waits for no approval"):
+            await send(client, message("approve 9f2c9f2c9f2c9f2c", context=asked.context_id))
+        assert [task.id for task in (await client.list_tasks(ListTasksRequest())).tasks] == [asked.id]
+
+
+async def test_refused_option_names_its_reason(agent: Agent) -> None:
+    async with agent.client() as client:
+        for options, reason in (({"root": "home"}, "root: String should match"), ({"attachments": 5}, "is a list")):
+            with pytest.raises(InvalidParamsError, match=reason):
+                await send(client, message("hello", metadata={TURN: options}))
+
+
+async def test_options_of_the_request_count(agent: Agent) -> None:
+    async with agent.client() as client, agent.http() as http:
+        about = SendMessageRequest(message=message("hello"), metadata={TURN: {"title": "Papers", "root": "/srv"}})
+        about.message.metadata.update({TURN: {"title": "Mine"}})
+        (answer,) = [response async for response in client.send_message(about)]
+        session = (await http.get(f"/v1/sessions/{answer.task.context_id}")).json()
+    assert (session["title"], session["root"]) == ("Mine", "/srv")
+
+
+@pytest.mark.parametrize("context", ["", "mine"])
+async def test_content_of_a_file_part_becomes_an_upload(agent: Agent, context: str) -> None:
+    sent = message("look", context=context)
+    sent.parts.add(raw=b"three bikes", filename="notes.md", media_type="text/markdown")
+    sent.parts.add(raw=b"x")
+    async with agent.client() as client, agent.http() as http:
+        task = await send(client, sent)
+        assert (await send(client, sent)).id == task.id
+        ((session,),) = await agent.gateway.rows("select session_id from gateway.turns where turn_id = $1", task.id)
+        events = (await http.get(f"/v1/sessions/{session}/events?stream=false")).json()["events"]
+        (said,) = [event["data"] for event in events if event["type"] == "message.accepted"]
+        content = await http.get(f"/v1/assets/{said['attachments'][0]['asset_id']}")
+    assert [file["filename"] for file in said["attachments"]] == ["notes.md", "file.bin"]
+    assert (said["text"], content.content) == ("look", b"three bikes")
+
+
+async def test_file_by_address_is_refused_by_its_own_error(agent: Agent) -> None:
     async with agent.client() as client:
         sent = message("look")
-        sent.parts.add(raw=b"x", media_type="image/png")
+        sent.parts.add(url="https://example.org/a.png", media_type="image/png")
         with pytest.raises(ContentTypeNotSupportedError):
             await send(client, sent)
 
@@ -157,8 +306,7 @@ async def test_others_tasks_look_like_not_found(agent: Agent, binding: str) -> N
         async with agent.client(binding, key) as other:
             await _sees_nothing(other, task.id)
             assert not (await other.list_tasks(ListTasksRequest(context_id=task.context_id))).tasks
-            with pytest.raises(InvalidParamsError):
-                await send(other, message("hello", context=task.context_id))
+            assert (await send(other, message("hello", context=task.context_id))).id != task.id
 
 
 async def _sees_nothing(client: Client, task: str) -> None:
