@@ -16,8 +16,10 @@ from libs.skills import Categories
 from libs.texts import SHOWN, count, joined, name, names, number, quoted, size, visible
 
 Data = Mapping[str, Any]
+IN_A_LINE = 5
+"""The most names of a list on one line; a longer list has a line for each."""
 LISTED = 20
-"""Names of a list on one line; a longer list has a line for each."""
+"""The most matches of a search that an answer lists."""
 COMMIT, LIST = "workspace.commit", "manage-files.list"
 CHANGED = frozenset({"deleted", "moved", "copied", "renamed", "created", "archive"})
 FOUND = frozenset({"nodes", "groups", "entries", "directories"})
@@ -320,7 +322,7 @@ def _listed(data: Data) -> list[str]:
     beside = [*map(size, sizes)] or _list(data, "days")
     shown = [f"{path} ({beside[n]})" if n < len(beside) else path for n, path in enumerate(map(name, nodes))]
     return [
-        f"{head}: {', '.join(shown)}." if whole <= LISTED else _lines(f"{head}:", shown, len(shown), whole=whole),
+        f"{head}: {', '.join(shown)}." if whole <= IN_A_LINE else _lines(f"{head}:", shown, len(shown), whole=whole),
         f"Together: {size(sum(sizes))}." if len(sizes) == whole > 1 else "",
         f"These {'do not ' if by.get('lacks') else ''}contain {quoted(by['word'])}." if by else "",
     ]

@@ -64,7 +64,7 @@ STEPS = "Please say that in several requests: I can't combine these in one step.
 UNSEEN = (
     "This folder has {count:,} files, more names than I can look at. Do you mean the files with “{said}” in their name?"
 )
-UNDO = "The last change can be undone with `suma rollback`."
+UNDO = "To undo the last change, agree to it here, or run `suma rollback`."
 GREETING = (
     "Hello. Tell me what to do with the files in this folder, such as “sort my files by type” or “find duplicates”."
 )

@@ -241,6 +241,13 @@ async def test_a_partial_commit_tells_only_true_figures(model: OfflineModel) -> 
     assert await told(model, saw("manage-files.delete", REMOVED), committed) == "2 changes made. 1 change left out."
 
 
+@pytest.mark.parametrize(
+    ("files", "shown"), [(5, "5 files: 0, 1, 2, 3, 4."), (6, "6 files:\n- 0\n- 1\n- 2\n- 3\n- 4\n- 5")]
+)
+async def test_list_of_more_than_five_is_no_single_line(model: OfflineModel, files: int, shown: str) -> None:
+    assert await told(model, saw("manage-files.list", {"nodes": [*map(str, range(files))], "count": files})) == shown
+
+
 async def test_a_long_list_has_a_line_for_each_file(model: OfflineModel) -> None:
     lines = (await told(model, saw("manage-files.list", {"nodes": [f"f{n}" for n in range(22)], "count": 223}))).split(
         "\n"
