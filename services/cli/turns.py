@@ -61,11 +61,9 @@ class TurnResult:
         no_effect = "dropped" in self.step_states or (self.step_states and "succeeded" not in self.step_states)
         refused = self.changing_states & FAILURES and "succeeded" not in self.changing_states
         unable = self.reason in (DECLINED, MORE_BELOW, UNDO_WANTED, *AT_A_LIMIT)
-        if self.state == "cancelled":
-            return bool(self.commits)  # it was too late
-        return self.previewed or (
-            self.state == "completed" and not unable and bool(self.commits or not (no_effect or refused))
-        )
+        if self.previewed or self.state == "cancelled":
+            return self.previewed or bool(self.commits)  # a cancel may come too late
+        return self.state == "completed" and not unable and bool(self.commits or not (no_effect or refused))
 
 
 def follow(client: Client, session: str, turn: str, *, after: int, watcher: Watcher, person: Person) -> TurnResult:
