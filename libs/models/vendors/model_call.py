@@ -47,6 +47,7 @@ from libs.models.vendors import errors
 from libs.models.vendors.client import Bounds, Opened
 from libs.models.vendors.pricing import Pricing
 from libs.models.vendors.prompts import VERSION
+from libs.models.vendors.reasoning import Spoken
 from libs.resilience import CircuitOpen, GuardedCall
 from libs.telemetry import metrics
 from libs.telemetry.traces import span
@@ -66,6 +67,8 @@ BROKEN = (
     TypeError,
 )
 _END: Any = object()
+SEPARATE = ("openai", "anthropic")
+"""Vendors that never send reasoning as text."""
 FRAME_TOKENS, TOOLS_TOKENS = 16, 1024
 """Tokens that a vendor adds: around each message, and to explain tool calls to its model."""
 
@@ -126,6 +129,8 @@ class ModelCall:
         self._opened, self._bounds, self._output = opened, opened.bounds, opened.choice.output
         self.guard, self.pricing, self.name, self._budgets = guard, pricing, opened.choice.name, budgets
         self.url = opened.choice.url
+        self._bare: bool | None = False if opened.choice.provider.name in SEPARATE else None
+        """Whether replies begin with reasoning that has no opening tag; None while unknown."""
 
     async def whole(self, ask: Ask) -> Piece:
         """Return the whole answer; retry where that is safe and may help. `_Clock` limits each wait."""
@@ -197,6 +202,7 @@ class ModelCall:
 
     async def _pieces(self, ask: Ask, bill: Charge) -> AsyncGenerator[Piece]:
         received, clock = 0, _Clock(self._bounds, self.name)
+        spoken = Spoken(bare=self._bare is not False, form=ask.form is not None)
         asked = model_request_stream(
             self._opened.model,
             _messages(ask),
@@ -216,7 +222,8 @@ class ModelCall:
                     clock.mark_output()
                     if (text := _text(event)) and ask.form is None:
                         received += len(text)
-                        yield Piece(text)
+                        if certain := spoken.piece(text):
+                            yield Piece(certain)
                 response = stream.get()
         except (*BROKEN, SumaError) as error:
             if not clock.has_output and errors.unpaid(error):
@@ -224,10 +231,17 @@ class ModelCall:
             else:
                 await bill.free_turn()
             raise errors.of(error, self.name) from None
-        yield self._last(ask, response, received)
+        if ask.form is None and (rest := spoken.rest()):
+            yield Piece(rest)
+        yield self._last(ask, response, received, spoken)
 
-    def _last(self, ask: Ask, response: ModelResponse, received: int) -> Piece:
-        text = "" if ask.form is None else _formed(response)
+    def _last(self, ask: Ask, response: ModelResponse, received: int, spoken: Spoken) -> Piece:
+        text = "" if ask.form is None else _formed(response, spoken)
+        if spoken.was_bare:
+            self._bare = True
+        elif self._bare is None and (ask.form is None or self._output == "text"):
+            # Where JSON is enforced, a model that reasons elsewhere may not.
+            self._bare = False
         usage = self.pricing.usage(response, sent=ask.letters, received=max(received, len(text)))
         why = response.finish_reason
         return Piece(text, usage, last=True, cut=why == "length", declined=why == "content_filter")
@@ -307,10 +321,10 @@ def _text(event: object) -> str:
             return ""
 
 
-def _formed(response: ModelResponse) -> str:
+def _formed(response: ModelResponse, spoken: Spoken) -> str:
     """Return the answer's JSON: from a tool call, or from text where the model calls no tools."""
     calls = [part.args for part in response.parts if isinstance(part, ToolCallPart)]
     if calls:
         # Unchanged: the parser reports invalid JSON.
         return calls[0] if isinstance(calls[0], str) else json.dumps(calls[0], ensure_ascii=False)
-    return "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    return spoken.piece("".join(part.content for part in response.parts if isinstance(part, TextPart))) + spoken.rest()

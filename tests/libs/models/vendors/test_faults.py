@@ -164,8 +164,10 @@ async def test_letters_torn_apart_come_whole(there: Vendor, model: Open, words: 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-compatible", "ollama", "anthropic"])
 async def test_answer_is_streamed_and_paid_for_once(there: Vendor, model: Open, provider: str) -> None:
-    there.play(said("Hel", "lo"))
-    said_ = [each async for each in (await model(provider)).answer(TASK)]
+    there.play(said("Hi"), said("Hel", "lo"))
+    vendor_model = await model(provider)
+    assert "".join([each.text async for each in vendor_model.answer(TASK)]) == "Hi"
+    said_ = [each async for each in vendor_model.answer(TASK)]
     assert [each.text for each in said_] == ["Hel", "lo", ""]
     assert [each.usage.cost_micros for each in said_] == [0, 0, 140]
     assert not there.asked[0].form
