@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import anyio
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -78,12 +80,6 @@ class Options(BaseModel):
         """Whether `session_id` is surely meant as one of Suma: a client may have one of its own."""
         return f"{OURS}session_id" in (self.model_extra or {})
 
-    @property
-    def sent(self) -> dict[str, Any]:
-        """The settings as they came."""
-        known = self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-        return {name: value for name, value in known.items() if f"{OURS}{name}" not in known}
-
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -119,11 +115,6 @@ class Wish:
     earlier: Sequence[str] = ()
     """The texts of its conversation before, as far as its client sends them."""
 
-    @property
-    def said(self) -> str:
-        """Its text; files may come without words."""
-        return self.text or (FILES_ALONE if self.files else "")
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -140,7 +131,7 @@ class Call:
         """
         if self.attempt.begun is not None:
             return self.attempt.begun
-        wish = await self._placed(wish)
+        wish = await self._placed(wish if wish.text or not wish.files else replace(wish, text=FILES_ALONE))
         asked = await self._asked(wish)
         if asked is None:
             return await self._start(wish)
@@ -148,15 +139,21 @@ class Call:
             return await self._decide(asked, wish)
         uploads = await files.attached(self.turns, wish.files)
         try:
-            await self.turns.reply(str(asked.turn_id), wish.said, attachments=uploads, key=self.attempt.key)
+            await self.turns.reply(str(asked.turn_id), wish.text, attachments=uploads, key=self.attempt.key)
         except ValidationError as error:
             raise _invalid(error) from None
         return await self._after(asked)
 
-    def follow(self, begun: Segment, options: Options) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
-        """Yield what follows, as `segments.follow` does."""
-        items = segments.follow(self.turns, begun)
-        return segments.stopping(self.turns, begun, items) if options.stop_on_disconnect else items
+    async def follow(self, begun: Segment, options: Options) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
+        """Yield what follows, as `segments.follow` does; cancel the turn if its client leaves and wants that."""
+        try:
+            async with aclosing(segments.follow(self.turns, begun)) as items:
+                async for item in items:
+                    yield item
+        except (GeneratorExit, anyio.get_cancelled_exc_class()):
+            if options.stop_on_disconnect:
+                await self.turns.abandon(begun.turn_id)
+            raise
 
     async def _placed(self, wish: Wish) -> Wish:
         """Return a wish with the session of its conversation (decision 0099)."""
@@ -166,8 +163,8 @@ class Call:
         if options.session_id is not None and await self.turns.sees(options.session_id):
             return wish
         texts = wish.earlier[-EARLIER_MOST:]
-        marks = [turn for text in texts if (turn := segments.turn_of(questions.reference(text) or "")) is not None]
-        found = await self.turns.conversation(marks, texts, root=options.root) if texts else None
+        asking = [name.rpartition("_")[0] for text in texts if (name := questions.reference(text))]
+        found = await self.turns.conversation(asking, texts, root=options.root) if texts else None
         return replace(wish, options=options.within(found))
 
     async def _asked(self, wish: Wish) -> Numbered | None:
@@ -199,7 +196,7 @@ class Call:
             session = (await segments.named(self.turns, place))[1].session_id
         try:
             started = await self.turns.start(
-                wish.said,
+                wish.text,
                 session_id=session,
                 root=options.root if session is None else None,
                 title=options.title if session is None else None,

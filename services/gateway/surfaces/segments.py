@@ -13,7 +13,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-import anyio
 from starlette.requests import Request
 
 from libs.errors import Denied, NotFound, Unavailable
@@ -72,12 +71,6 @@ async def named(turns: TurnClient, name: str, *, missing: type[NotFound] = NoSuc
     return turn, Segment(turn.session_id, turn.turn_id, int(found["seq"]), resumes=True)
 
 
-def turn_of(name: str) -> str | None:
-    """Return the turn in the name of a question or segment."""
-    found = NAME.fullmatch(name)
-    return found["turn"] if found else None
-
-
 async def question(turns: TurnClient, name: str) -> Numbered:
     """Return the question with this name: its turn and event number. Raises NoSuchQuestion."""
     turn, segment = await named(turns, name)
@@ -117,19 +110,6 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
         async with aclosing(follow(turns, Segment(segment.session_id, answered, segment.after))) as rest:
             async for item in rest:
                 yield item
-
-
-async def stopping(
-    turns: TurnClient, segment: Segment, items: AsyncGenerator[Numbered | TextDelta | Heartbeat]
-) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
-    """Yield the items of a segment; cancel its turn if the client leaves before the last one."""
-    try:
-        async with aclosing(items):
-            async for item in items:
-                yield item
-    except (GeneratorExit, anyio.get_cancelled_exc_class()):
-        await turns.abandon(segment.turn_id)
-        raise
 
 
 async def until_the_end(

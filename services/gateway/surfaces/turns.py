@@ -165,11 +165,8 @@ class TurnClient:
         return False
 
     async def conversation(self, turns: Sequence[str], texts: Sequence[str], *, root: str | None) -> str | None:
-        """Return the caller's session that holds the last of these turns, or else most of these texts; with `root`,
-        only one in this folder.
-        """
-        require(self._who, READING)
-        who = self._who
+        """Return the caller's session that holds these turns or texts, in this folder if it is named."""
+        require((who := self._who), READING)
         return await self._here.store.conversation(who.tenant, who.id, root=root, turns=turns, texts=texts)
 
     async def events(self, turn: TurnShown, *, after: int | None = None) -> Sequence[Numbered]:

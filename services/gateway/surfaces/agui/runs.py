@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ag_ui.core import ResumeEntry, RunAgentInput, RunErrorEvent, UserMessage
 from ag_ui.encoder import EventEncoder
-from pydantic import GetCoreSchemaHandler
+from pydantic import GetCoreSchemaHandler, field_validator
 from pydantic_core import CoreSchema
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,6 +30,7 @@ from services.gateway.surfaces.segments import Segment
 from services.gateway.surfaces.turns import TurnClient
 
 Items = AsyncGenerator[Numbered | TextDelta | Heartbeat]
+BINARY = {"data": "data", "id": "file", "url": "url"}
 
 
 class NothingSaid(Rejected):
@@ -73,6 +74,24 @@ class RunInput(RunAgentInput):
     @override
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return cast("CoreSchema", failing_fast(handler(source)))
+
+    @field_validator("messages", mode="before")
+    @classmethod
+    def _of_0(cls, messages: Any) -> Any:
+        """Read parts as clients before 1.0 send them: a binary one names its bytes, a file's id or an address."""
+        for message in messages if isinstance(messages, list) else ():
+            content = message.get("content") if isinstance(message, dict) else None
+            if isinstance(content, list):
+                message["content"] = [_part(part) for part in content]
+        return messages
+
+
+def _part(part: Any) -> Any:
+    if not isinstance(part, dict) or part.get("type") != "binary":
+        return part
+    name = next((name for name in BINARY if part.get(name)), "data")
+    source = {"type": BINARY[name], "value": part.get(name), "mimeType": part.get("mimeType")}
+    return {"type": "document", "source": source, "metadata": {"filename": part.get("filename")}}
 
 
 async def _attempt(here: Gateway, who: Principal, given: RunAgentInput) -> Attempt:

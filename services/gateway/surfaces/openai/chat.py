@@ -31,8 +31,6 @@ from services.gateway.surfaces.openai.requests import (
     ChatMessage,
     ChatRequest,
     NothingSaid,
-    answers,
-    last,
 )
 from services.gateway.surfaces.openai.retries import attempt
 from services.gateway.surfaces.segments import Json, Segment, Text
@@ -79,7 +77,7 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
 
 def wish_of(asked: ChatRequest) -> Wish:
     """Return what the messages after the assistant's last one say. Raises NothingSaid."""
-    new = last(asked.messages, answers) + 1
+    new = max((n for n, message in enumerate(asked.messages, 1) if message.role == "assistant"), default=0)
     before, said = asked.messages[:new], asked.messages[new:]
     results = [message for message in said if message.role == "tool"]
     if results:
@@ -94,7 +92,7 @@ def wish_of(asked: ChatRequest) -> Wish:
 
 
 def _result(message: ChatMessage, asked: ChatRequest) -> Wish:
-    called = message.tool_call_id or ""
+    called = str(message.tool_call_id)
     if not called.startswith(CALL):
         raise segments.NoSuchQuestion
     text = text_of(message.content)

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from libs.errors import Rejected
 from services.gateway.surfaces.files import Given, RemoteFile
 from services.gateway.surfaces.openai.requests import (
-    AudioPart,
     Content,
     FilePart,
     ImagePart,
     InputFile,
     InputImage,
+    OtherPart,
     TextPart,
 )
 
 
-class Audio(Rejected):
-    """Suma takes no audio; send its words as text."""
+class UnsupportedContent(Rejected):
+    """A part of this message is malformed or not supported; send text, images or files."""
 
-    code = "UNSUPPORTED_AUDIO"
+    code = "UNSUPPORTED_CONTENT"
 
 
 def text_of(content: Content) -> str:
@@ -42,5 +42,5 @@ def files_of(content: Content) -> Iterator[Given]:
                 raise RemoteFile
             case InputFile():
                 yield Given(part.file_id, part.file_data, part.filename)
-            case AudioPart():
-                raise Audio
+            case OtherPart(type=kind):
+                raise UnsupportedContent(f"a part `{kind}` is malformed or not supported; send text, images or files")

@@ -8,12 +8,8 @@ from typing import Any
 from libs.errors import SumaError
 from libs.runtime.problem_details import status_of
 
-SERVED = ("/v1/chat/completions", "/v1/responses", "/v1/models")
-UNSERVED = (
-    *("assistants", "audio", "batches", "completions", "containers", "conversations", "embeddings", "evals", "files"),
-    *("fine_tuning", "images", "moderations", "organization", "realtime", "threads", "vector_stores", "videos"),
-)
-PATHS = (*SERVED, *(f"/v1/{name}" for name in UNSERVED))
+UNSERVED = "assistants audio batches completions conversations embeddings files fine_tuning images moderations threads"
+PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", *(f"/v1/{name}" for name in UNSERVED.split()))
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
 """Codes that clients compare; others are ours, in lower case."""

@@ -6,8 +6,7 @@ chooses its models itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
     BaseModel,
@@ -17,6 +16,9 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     Tag,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
 from pydantic_core import CoreSchema
@@ -61,9 +63,6 @@ class Wire(BaseModel):
         return cast("CoreSchema", failing_fast(handler(source)))
 
 
-TextKind = Literal["text", "input_text", "output_text"]
-
-
 class ImageUrl(Wire):
     url: str
 
@@ -75,7 +74,7 @@ class File(Wire):
 
 
 class TextPart(Wire):
-    type: TextKind
+    type: Literal["text", "input_text", "output_text"]
     text: str
 
 
@@ -113,60 +112,32 @@ class InputFile(File):
     file_url: str | None = None
 
 
-class AudioPart(Wire):
-    type: Literal["input_audio"]
+class OtherPart(Wire):
+    """A part that is malformed, or of a kind that Suma does not read. In an earlier message it refuses nothing."""
+
+    type: str = "unknown"
 
 
-Part = Annotated[
-    TextPart | RefusalPart | ImagePart | FilePart | InputImage | InputFile | AudioPart, Field(discriminator="type")
-]
+def _or_other(part: Any, parsed: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return parsed(part)
+    except ValidationError:
+        kind = part.get("type") if isinstance(part, dict) else None
+        return OtherPart(type=kind) if isinstance(kind, str) else OtherPart()
 
 
 def _parts(content: Any) -> Any:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [] if content is None else content
+    return content if isinstance(content, list) else [] if content is None else [content]
 
 
-Content = Annotated[list[Part], BeforeValidator(_parts)]
-
-
-def _unread(message: Any) -> Any:
-    """Return a message of which Suma reads the text alone, so that nothing else in it refuses the request."""
-    if not isinstance(message, dict):
-        return message
-    kept = {name: message[name] for name in ("role", "id") if isinstance(message.get(name), str)}
-    parts, kind = _parts(message.get("content")), "message" if message.get("type") in (None, "message") else "old"
-    return {
-        **kept,
-        "type": kind,
-        "content": [each for each in parts if _is_text(each)] if isinstance(parts, list) else [],
-    }
-
-
-def _is_text(part: Any) -> bool:
-    return _member(part, "type") in get_args(TextKind) and isinstance(_member(part, "text"), str)
-
-
-def last(items: Sequence[Any], is_output: Callable[[Any], bool]) -> int:
-    """Return the place of the last output in a conversation; -1 without one."""
-    return max((n for n, item in enumerate(items) if is_output(item)), default=-1)
-
-
-def _heard(items: Any, is_output: Callable[[Any], bool], *roles: str | None) -> Any:
-    """Return a conversation with what these roles say after its last output in full."""
-    if not isinstance(items, list):
-        return items
-    new = last(items, is_output)
-    return [it if n > new and _member(it, "role") in roles else _unread(it) for n, it in enumerate(items)]
-
-
-def _member(item: Any, name: str) -> Any:
-    return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
-
-
-def answers(message: Any) -> bool:
-    return bool(_member(message, "role") == "assistant")
+Part = Annotated[
+    TextPart | RefusalPart | ImagePart | FilePart | InputImage | InputFile,
+    Field(discriminator="type"),
+    WrapValidator(_or_other),
+]
+Content = Annotated[list[Part | OtherPart], BeforeValidator(_parts)]
 
 
 class Function(Wire):
@@ -213,7 +184,7 @@ class Request(Wire):
 class ChatMessage(Wire):
     role: str
     content: Content = []
-    tool_call_id: str | None = None
+    tool_call_id: Any = None
 
 
 class StreamOptions(Wire):
@@ -225,11 +196,7 @@ class TextFormat(Wire):
 
 
 class ChatRequest(Request):
-    messages: Annotated[
-        list[ChatMessage],
-        Field(min_length=1),
-        BeforeValidator(lambda items: _heard(items, answers, "user", "tool")),
-    ]
+    messages: list[ChatMessage] = Field(min_length=1)
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
     logprobs: Literal[False] | None = None
@@ -244,7 +211,7 @@ class InputMessage(Wire):
     type: Literal["message"] = "message"
     role: str
     content: Content = []
-    id: str | None = None
+    id: Any = None
 
 
 class ApprovalResponse(Wire):
@@ -266,12 +233,12 @@ class OtherItem(Wire):
     """An earlier output that a client sends back, such as a call."""
 
     type: str
-    id: str | None = None
+    id: Any = None
 
 
 def _kind(item: Any) -> str:
     """Return the tag of an input item. A message may leave its type out."""
-    kind = _member(item, "type")
+    kind = item.get("type") if isinstance(item, dict) else getattr(item, "type", None)
     return kind if kind == "mcp_approval_response" else "message" if kind in (None, "message") else "other"
 
 
@@ -283,10 +250,6 @@ InputItem = Annotated[
 ]
 
 
-def is_output(item: Any) -> bool:
-    return _kind(item) == "other" or answers(item)
-
-
 class Named(Wire):
     id: str
 
@@ -296,7 +259,7 @@ class TextSettings(Wire):
 
 
 class ResponseRequest(Request):
-    input: Annotated[str | list[InputItem], BeforeValidator(lambda items: _heard(items, is_output, "user", None))]
+    input: str | list[InputItem]
     previous_response_id: str | None = None
     conversation: str | Named | None = None
     background: bool | None = None

@@ -33,8 +33,6 @@ from services.gateway.surfaces.openai.requests import (
     NothingSaid,
     OtherItem,
     ResponseRequest,
-    is_output,
-    last,
 )
 from services.gateway.surfaces.openai.retries import attempt
 from services.gateway.surfaces.segments import Json, Segment
@@ -131,7 +129,7 @@ def wish_of(asked: ResponseRequest) -> Wish:
     options, segment = asked.session, place.removeprefix(PREFIX) if place is not None else None
     if isinstance(asked.input, str):
         return Wish(asked.input, options=options, segment=segment)
-    new = last(asked.input, is_output) + 1
+    new = max((n for n, item in enumerate(asked.input, 1) if _is_output(item)), default=0)
     before, said = asked.input[:new], asked.input[new:]
     answers = [item for item in said if isinstance(item, ApprovalResponse)]
     if answers:
@@ -146,9 +144,13 @@ def wish_of(asked: ResponseRequest) -> Wish:
     return Wish(text, files, options, segment=segment or _repeated(before), earlier=earlier)
 
 
+def _is_output(item: InputMessage | ApprovalResponse | OtherItem) -> bool:
+    return isinstance(item, OtherItem) or (isinstance(item, InputMessage) and item.role == "assistant")
+
+
 def _repeated(items: list[InputMessage | ApprovalResponse | OtherItem]) -> str | None:
     """Return the segment of the last answer that a client without `previous_response_id` sends back."""
-    known = (item.id or "" for item in reversed(items) if not isinstance(item, ApprovalResponse))
+    known = (str(item.id) for item in reversed(items) if not isinstance(item, ApprovalResponse))
     return next((id.removeprefix(ANSWER) for id in known if id.startswith(ANSWER)), None)
 
 
@@ -193,7 +195,9 @@ class Shown:
             "error": self.output.error,
             "incomplete_details": None,
             "instructions": None,
-            "metadata": asked.options.sent if asked is not None else {},
+            "metadata": asked.options.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+            if asked is not None
+            else {},
             "model": MODEL,
             "output": self.output.items,
             "parallel_tool_calls": False,

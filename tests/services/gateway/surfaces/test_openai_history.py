@@ -104,7 +104,7 @@ async def test_old_messages_of_any_kind_refuse_nothing(stack: Stack, client: ope
     about = {"root": str(stack.folder("old", a_txt="12345"))}
     answer = await say(client, *OLD, user(LOOK), metadata=about)
     assert answer.choices[0].message.content.startswith("1 file")
-    items: Json = [*OLD, {"type": "reasoning", "id": 5}, {"type": "mcp_approval_response"}, OLD[-1], user(LOOK)]
+    items: Json = [*OLD, {"type": "reasoning", "id": 5}, OLD[-1], user(LOOK)]
     again: Json = await client.responses.create(model="suma", input=items, metadata=about)
     assert again.output_text.startswith("1 file")
 
