@@ -26,6 +26,8 @@ PLACE: Mapping[str, Schema] = {
         "description": "The absolute path of a folder, for a new session in it",
     },
 }
+CHOICES, RULES = ("anyOf", "oneOf", "allOf"), ("not", "if", "then", "else", "dependentRequired", "dependentSchemas")
+TYPES = {bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null"}
 TURN: Schema = {
     "type": "object",
     "required": ["session_id", "turn_id", "state"],
@@ -72,6 +74,7 @@ def _whole() -> Iterator[Tool]:
                 **PLACE,
                 "skill": {**ID, "description": "A skill to use"},
                 "hitl": {
+                    "type": "string",
                     "enum": ["all", "key", "bypass"],
                     "description": "When to ask a person: at every step, at changes, or only about the final diff",
                 },
@@ -126,4 +129,26 @@ def _primitive(tool: ToolDefinition) -> Tool:
 
 def _with_place(tool: ToolDefinition) -> Schema:
     """Return the tool's own schema with the place where it works."""
-    return {**tool.params, "properties": {**tool.properties, **PLACE}}
+    shown = _plain({**tool.params, "properties": {**tool.properties, **PLACE}})
+    return {name: part for name, part in shown.items() if name not in CHOICES}
+
+
+def _plain(schema: Any) -> Any:
+    """Return a schema without the rules that some hosts' models refuse, with all other tools. The call is checked
+    against all of them.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: part for name, part in schema.items() if name not in RULES}
+    kept |= {name: _plain(kept[name]) for name in ("items", "additionalProperties") if name in kept}
+    kept |= {name: [_plain(part) for part in kept[name]] for name in CHOICES if name in kept}
+    if "properties" in kept:
+        kept["properties"] = {name: _plain(part) for name, part in kept["properties"].items()}
+    if not (values := kept.pop("enum", ())):
+        return kept
+    texts = [value for value in values if isinstance(value, str)]
+    options = [{"type": "string", "enum": texts}] if texts else []
+    options += [
+        {"type": kind} for kind in dict.fromkeys(TYPES[type(value)] for value in values if type(value) is not str)
+    ]
+    return {**kept, **(options[0] if len(options) == 1 else {"anyOf": options})}
