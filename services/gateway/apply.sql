@@ -324,12 +324,12 @@ begin
             select o.*, row_number() over w as files, sum(o.size) over w as bytes
             from jsonb_to_recordset(changes -> 'upload.open')
                 as o(i int, tenant_id text, upload_id text, principal text, filename text, media_type text, sha256 text, size bigint,
-                     seconds float8, files_most bigint, bytes_most bigint)
+                     metadata text, seconds float8, files_most bigint, bytes_most bigint)
             window w as (partition by o.tenant_id order by o.i)
         ), put as (
             insert into gateway.uploads
-                (tenant_id, upload_id, principal, filename, media_type, sha256, size, created_at, expires_at)
-            select c.tenant_id, c.upload_id, c.principal, c.filename, c.media_type, c.sha256, c.size, bus.now(),
+                (tenant_id, upload_id, principal, filename, media_type, sha256, size, metadata, created_at, expires_at)
+            select c.tenant_id, c.upload_id, c.principal, c.filename, c.media_type, c.sha256, c.size, c.metadata, bus.now(),
                 bus.now() + make_interval(secs => c.seconds)
             from c cross join lateral gateway.upload_usage(c.tenant_id) as u
             where u.files + c.files <= c.files_most and u.bytes + c.bytes <= c.bytes_most
@@ -390,16 +390,16 @@ begin
                 as f(i int, tenant_id text, upload_id text, received bigint, media_type text, sha256 text, seconds float8)
             order by f.tenant_id, f.upload_id, f.i
         ), locked as materialized (
-            select c.*, u.principal, u.filename, u.size
+            select c.*, u.principal, u.filename, u.size, u.metadata
             from (select * from c order by c.tenant_id, c.upload_id offset 0) as c
             cross join lateral (
-                select u.principal, u.filename, u.size from gateway.uploads u
+                select u.principal, u.filename, u.size, u.metadata from gateway.uploads u
                 where u.tenant_id = c.tenant_id and u.upload_id = c.upload_id and u.received = c.received for update of u
             ) as u
         ), put as (
             insert into gateway.attachments
-                (tenant_id, asset_id, principal, filename, media_type, sha256, size, created_at, expires_at)
-            select l.tenant_id, l.upload_id, l.principal, l.filename, l.media_type, l.sha256, l.size, bus.now(),
+                (tenant_id, asset_id, principal, filename, media_type, sha256, size, metadata, created_at, expires_at)
+            select l.tenant_id, l.upload_id, l.principal, l.filename, l.media_type, l.sha256, l.size, l.metadata, bus.now(),
                 bus.now() + make_interval(secs => l.seconds)
             from locked l
         )

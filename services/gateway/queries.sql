@@ -159,10 +159,10 @@ from gateway.attachments a where a.tenant_id = :tenant and a.asset_id = :asset;
 
 -- name: upload_by_id(tenant, principal, upload)^
 -- A principal's upload: under way, or complete (then `received` is its size and `sha256` is verified).
-select o.upload_id, o.filename, o.media_type, o.size, o.received, o.sha256, false as complete, o.expires_at
+select o.upload_id, o.filename, o.media_type, o.size, o.received, o.sha256, false as complete, o.expires_at, o.metadata
 from gateway.uploads o where o.tenant_id = :tenant and o.upload_id = :upload and o.principal = :principal
 union all
-select a.asset_id, a.filename, a.media_type, a.size, a.size, a.sha256, true, a.expires_at
+select a.asset_id, a.filename, a.media_type, a.size, a.size, a.sha256, true, a.expires_at, a.metadata
 from gateway.attachments a where a.tenant_id = :tenant and a.asset_id = :upload and a.principal = :principal;
 
 -- name: upload_parts(tenant, upload)

@@ -250,6 +250,7 @@ class UploadOpened(Row):
     media_type: str
     sha256: str | None
     size: int
+    metadata: str
     seconds: float
     files_most: int
     bytes_most: int

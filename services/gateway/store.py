@@ -149,6 +149,7 @@ class Upload:
     complete: bool
     expires_at: datetime | None
     """None once a message has named it."""
+    metadata: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,7 @@ class Uploads:
                 media_type=file.media_type,
                 sha256=file.sha256,
                 size=file.size,
+                metadata=file.metadata,
                 seconds=self._seconds,
                 files_most=self._settings.uploads_most,
                 bytes_most=self._settings.uploads_bytes_most,

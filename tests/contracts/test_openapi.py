@@ -79,6 +79,18 @@ def test_the_document_is_openapi_and_its_shapes_are_schemas() -> None:
         Draft202012Validator.check_schema(shape)
 
 
+def test_generators_of_clients_lose_nothing() -> None:
+    document = written()
+    for name, shape in document["components"]["schemas"].items():
+        # They take one or the other, so that a request would have no members.
+        assert not ("properties" in shape and {"anyOf", "oneOf", "allOf"} & shape.keys()), name
+    assert document["servers"] == [{"url": "/"}]
+    for path, method, operation in contract.operations(document):
+        assert bool(operation["security"]) is (path not in OPEN), (method, path)
+        for schema in (parameter["schema"] for parameter in operation.get("parameters", ())):
+            assert "default" not in schema or Draft202012Validator(schema).is_valid(schema["default"]), (method, path)
+
+
 def test_every_operation_has_examples_errors_and_models() -> None:
     document = written()
     assert list(contract.gaps(document)) == []

@@ -28,7 +28,7 @@ class Spoken:
         if self._speaks:
             return text
         self._held = (self._held + text).lstrip()
-        while (tagged := self._held.startswith(OPENERS)) or self._may_be_bare():
+        while (tagged := self._held.startswith(OPENERS)) or (self._bare and not self._held.startswith(JSON_STARTS)):
             if (closed := CLOSER.search(self._held)) is None:
                 return ""
             self.was_bare = self.was_bare or not tagged
@@ -41,6 +41,3 @@ class Spoken:
     def rest(self) -> str:
         """Return what was held back to the end and is no reasoning."""
         return "" if self._speaks or self._held.startswith(OPENERS) else self._held
-
-    def _may_be_bare(self) -> bool:
-        return self._bare and not self._held.startswith(JSON_STARTS)

@@ -33,6 +33,7 @@ from services.gateway.api import (
 from services.gateway.api.context import Gateway
 from services.gateway.api.middleware.concurrency import ConcurrencyMiddleware
 from services.gateway.api.middleware.conditional_reads import ConditionalReads
+from services.gateway.api.middleware.plain_requests import PlainRequests
 from services.gateway.api.middleware.protocol_errors import ProtocolErrors
 from services.gateway.api.middleware.request_guard import RequestGuard
 from services.gateway.api.middleware.web_app import WebApp
@@ -96,4 +97,5 @@ def app(gateway: Gateway) -> FastAPI:
     made.add_middleware(WebApp, folder=gateway.settings.web, reserved=reserved)
     made.add_middleware(RequestGuard, settings=gateway.settings, refusals=gateway.refusals)
     made.add_middleware(ProtocolErrors, translations=TRANSLATIONS)
+    made.add_middleware(PlainRequests)
     return made

@@ -97,7 +97,7 @@ NOT_MODIFIED: Json = {"description": "Nothing has changed since the answer with 
 
 def complete(document: Json) -> Json:
     """Return the document with examples, shared errors and conditional reads. It changes `document`."""
-    components = document["components"]
+    components, document["servers"] = document["components"], [{"url": "/"}]
     components["schemas"] = _schemas(components["schemas"])
     components["headers"] = RATE_HEADERS
     components["responses"] = {name: _with_headers(response) for name, response in SHARED.items()}
@@ -108,6 +108,7 @@ def complete(document: Json) -> Json:
             _illustrate(parameter, _fitting(parameter))
         for media, content in _contents(operation):
             _illustrate(content, SCHEMAS.get(_model(content), MEDIA.get(media)))
+        operation.setdefault("security", [])
         if path not in OPEN:
             _show_rates(operation)
         if method == "get" and JSON in operation["responses"].get("200", {}).get("content", {}):

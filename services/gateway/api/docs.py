@@ -37,6 +37,7 @@ class Documented(FastAPI):
         return self.openapi_schema
 
 
+@router.head("/docs", include_in_schema=False)
 @router.get("/docs")
 async def docs(request: Request) -> HTMLResponse:
     document = request.app.openapi()

@@ -20,12 +20,14 @@ SERVICE_SECONDS = 2.0
 """The longest wait for a service in another process."""
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz")
 async def live() -> Liveness:
     """Report that the process runs."""
     return Liveness(status="alive")
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
 async def ready(here: Here) -> Response:
     """Check that every dependency answers and every lane moves. 503 with the reasons otherwise."""
@@ -48,6 +50,7 @@ async def service_health(here: Here, who: Authenticated) -> ServiceHealthList:
     return ServiceHealthList(services=found, as_of=here.platform.clock.now())
 
 
+@router.head("/metrics", include_in_schema=False)
 @router.get("/metrics", include_in_schema=False)
 async def measured() -> Response:
     return Response(await asyncio.to_thread(generate_latest), media_type=CONTENT_TYPE_LATEST)

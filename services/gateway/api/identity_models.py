@@ -56,10 +56,8 @@ class NewKey(RequestModel):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "anyOf": [
-                {"properties": {"roles": {"minItems": 1}}, "required": ["roles"]},
-                {"properties": {"scopes": {"minItems": 1}}, "required": ["scopes"]},
-            ]
+            "if": {"properties": {"roles": {"maxItems": 0}}},
+            "then": {"properties": {"scopes": {"minItems": 1}}, "required": ["scopes"]},
         }
     )
 

@@ -73,10 +73,17 @@ def _no(*names: str) -> dict[str, Any]:
     return {"properties": {name: {"type": "null"} for name in names}}
 
 
+def _unless(name: str, *others: str) -> dict[str, Any]:
+    """Return a schema in which none of the others is given with this text. Generators of clients lose the properties
+    beside an `anyOf`, and ignore `if`.
+    """
+    return {"if": {"required": [name], "properties": {name: {"type": "string"}}}, "then": _no(*others)}
+
+
 class FirstMessage(NewMessage):
     """A message; without `session_id` it opens a new session."""
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [_no("session_id"), _no("root", "title")]})
+    model_config = ConfigDict(json_schema_extra=_unless("session_id", "root", "title"))
 
     session_id: Id | None = None
     title: Title | None = None
@@ -103,23 +110,14 @@ class Answer(RequestModel):
                 {"verdict": "deny", "digest": "9f2c…", "reason": "those are my tax papers"},
                 {"verdict": "override", "digest": "9f2c…", "exclude": ["taxes/2024.pdf"]},
             ],
-            "anyOf": [
-                {
-                    "properties": {
-                        "verdict": {"enum": ["approve", "deny"]},
-                        "exclude": {"maxItems": 0},
-                        "args": {"type": "null"},
-                    }
-                },
-                {
-                    "properties": {"verdict": {"const": "override"}, "exclude": {"minItems": 1}},
-                    "required": ["exclude"],
-                },
-                {
-                    "properties": {"verdict": {"const": "override"}, "args": {"type": "object"}},
-                    "required": ["args"],
-                },
-            ],
+            "if": {"properties": {"verdict": {"const": "override"}}},
+            "then": {
+                "anyOf": [
+                    {"properties": {"exclude": {"minItems": 1}}, "required": ["exclude"]},
+                    {"properties": {"args": {"type": "object"}}, "required": ["args"]},
+                ]
+            },
+            "else": {"properties": {"exclude": {"maxItems": 0}, "args": {"type": "null"}}},
         }
     )
 
@@ -147,7 +145,8 @@ class Finding(RequestModel):
                 {"verdict": "happened", "digest": "9f2c…", "data": {"message_id": "<7@example.org>"}},
                 {"verdict": "did_not_happen", "digest": "9f2c…", "reason": "the bank knows nothing of it"},
             ],
-            "anyOf": [{"properties": {"verdict": {"const": "happened"}}}, _no("data")],
+            "if": {"properties": {"verdict": {"const": "did_not_happen"}}},
+            "then": _no("data"),
         }
     )
 
@@ -183,7 +182,7 @@ class Purge(RequestModel):
 class Rollback(RequestModel):
     """Undo to a snapshot of the open turn's stage, or undo a commit; the last commit if neither is named."""
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [_no("snapshot"), _no("commit_id")]})
+    model_config = ConfigDict(json_schema_extra=_unless("snapshot", "commit_id"))
 
     snapshot: Id | None = None
     commit_id: Id | None = None

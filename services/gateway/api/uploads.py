@@ -56,10 +56,10 @@ class NotUploadBytes(Rejected):
     code = "NOT_UPLOAD_BYTES"
 
 
-Resumable = Annotated[str, Header(alias="Tus-Resumable", json_schema_extra={"enum": [VERSION]})]
+Resumable = Annotated[str | None, Header(alias="Tus-Resumable", json_schema_extra={"enum": [VERSION]})]
 
 
-async def _tus(version: Resumable = "") -> None:
+async def _tus(version: Resumable = None) -> None:
     if version != VERSION:
         raise OtherProtocol
 
@@ -120,7 +120,8 @@ async def begin(
 async def offset(here: Here, who: Authenticated, upload_id: UploadId) -> Response:
     """Return how many bytes have arrived (`Upload-Offset`): an interrupted upload goes on from there."""
     upload = await here.uploads.own(who, upload_id)
-    return Response(headers=_headers(upload) | {"Upload-Length": str(upload.size)})
+    about = {"Upload-Metadata": upload.metadata} if upload.metadata else {}
+    return Response(headers=_headers(upload) | {"Upload-Length": str(upload.size), **about})
 
 
 @router.get(f"{PLACE}/{{upload_id}}", responses=raises(NoSuchUpload))

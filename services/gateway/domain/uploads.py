@@ -33,6 +33,8 @@ class Announced:
     media_type: str
     size: int
     sha256: str | None = None
+    metadata: str = ""
+    """All that the client said of it, as it said it."""
 
 
 def announced(metadata: str, size: int) -> Announced:
@@ -49,7 +51,8 @@ def announced(metadata: str, size: int) -> Announced:
     if digest is not None and not _SHA256.fullmatch(digest):
         raise BadMetadata("`sha256` is not 64 hexadecimal digits")
     name = found.get("filename") or found.get("name") or ""
-    return Announced(file_name(name), claimed(found.get("filetype") or found.get("type") or ""), size, digest)
+    kind = claimed(found.get("filetype") or found.get("type") or "")
+    return Announced(file_name(name), kind, size, digest, metadata)
 
 
 def file_name(text: str) -> str:

@@ -15,6 +15,7 @@ from libs.telemetry import metrics
 from libs.telemetry.traces import span
 from services.gateway.api.oauth import challenge
 from services.gateway.domain.refusals import anonymous
+from services.gateway.domain.uploads import VERSION
 from services.gateway.domain.urls import base
 from services.gateway.refusals import RefusalLog
 from services.gateway.settings import Settings
@@ -79,6 +80,10 @@ class RequestGuard:
                 own = base(scope["scheme"], Headers(scope=scope).get("host", ""), self._settings.public_url)
                 if own.startswith("https:"):
                     headers["Strict-Transport-Security"] = HSTS
+                if _is_upload(scope):
+                    headers.setdefault("Tus-Resumable", VERSION)
+                    if message["status"] == 412:
+                        headers["Tus-Version"] = VERSION
                 if "www-authenticate" in headers:
                     headers["WWW-Authenticate"] = challenge(headers["www-authenticate"], own, scope["path"])
             await send(message)
@@ -88,7 +93,11 @@ class RequestGuard:
 
 def sends_file(scope: Scope) -> bool:
     """Return whether the request's body is an uploaded file: bounded by its route, and not kept in memory."""
-    return scope.get("method") in ("POST", "PATCH") and f"{scope['path']}/".startswith(f"{UPLOADS}/")
+    return scope.get("method") in ("POST", "PATCH") and _is_upload(scope)
+
+
+def _is_upload(scope: Scope) -> bool:
+    return f"{scope['path']}/".startswith(f"{UPLOADS}/")
 
 
 def body_limit(scope: Scope, settings: Settings) -> int:

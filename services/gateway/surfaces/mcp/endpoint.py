@@ -36,5 +36,10 @@ class Endpoint:
 
 
 def trimmed(scope: Scope) -> Scope:
-    """Return a request whose headers have no whitespace around their values; httptools keeps it (RFC 9110, 5.5)."""
-    return {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
+    """Return a request whose headers have no whitespace around their values, which httptools keeps (RFC 9110, 5.5).
+    Without an Accept it takes every media type (12.5.1), which the SDK does not know.
+    """
+    headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+    given = [header for header in headers if header != (b"accept", b"")]
+    missing = [] if any(name == b"accept" for name, _ in given) else [(b"accept", b"*/*")]
+    return {**scope, "headers": given + missing}

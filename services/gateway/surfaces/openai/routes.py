@@ -19,6 +19,7 @@ from services.gateway.surfaces.loading import loaded
 router = APIRouter(route_class=StrictRoute, include_in_schema=False)
 
 
+@router.head("/v1/models", include_in_schema=False)
 @router.get("/v1/models")
 async def models(who: Authenticated) -> Response:
     """List the one model."""

@@ -21,7 +21,7 @@ from services.health import healthy
 from tests import infrastructure
 from tests.chaos.servers import PostgresServer, RedisServer
 from tests.infrastructure import AllowAll
-from tests.services.gateway.running import RunningGateway, running_gateway
+from tests.services.gateway.running import RunningGateway, running_gateway, served
 
 
 async def _ready(home: RunningGateway) -> tuple[int, Any]:
@@ -164,3 +164,15 @@ async def test_every_route_documents_its_problems(http: httpx.AsyncClient) -> No
     described = [operation for methods in document["paths"].values() for operation in methods.values()]
     assert all("description" in operation or "summary" in operation for operation in described)
     assert document["components"]["schemas"]["Problem"]["required"] == ["type", "title", "status", "detail", "code"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/v1/models", "/docs", "/metrics"])
+async def test_monitors_may_ask_by_head(home: RunningGateway, path: str) -> None:
+    async with served(home) as url, httpx.AsyncClient(headers={"Authorization": f"Bearer {home.owner}"}) as http:
+        head, whole = await http.head(url + path), await http.get(url + path)
+    assert (head.status_code, head.content, head.headers["content-type"]) == (200, b"", whole.headers["content-type"])
+
+
+@pytest.mark.parametrize("path", ["/v1/models/", "/v1/me/", "/readyz/", "/docs//"])
+async def test_slash_at_the_end_changes_nothing(http: httpx.AsyncClient, path: str) -> None:
+    assert (await http.get(path)).status_code == (await http.get(path.rstrip("/"))).status_code == 200

@@ -74,6 +74,12 @@ async def test_no_stream_without_a_request(http: httpx.AsyncClient) -> None:
     assert (await http.delete("/mcp")).status_code == 405
 
 
+@pytest.mark.parametrize("accept", ["", "*/*"])
+async def test_any_accept_and_a_slash_are_served(http: httpx.AsyncClient, accept: str) -> None:
+    begun = await http.post("/mcp/", json=rpc("initialize", INITIALIZE), headers={"Accept": accept})
+    assert (begun.status_code, "serverInfo" in begun.text) == (200, True)
+
+
 @pytest.mark.requirement("P8")
 async def test_session_id_is_of_one_caller(home: RunningGateway) -> None:
     async with home.client() as mine, home.client(await home.key("*", principal="eve")) as others:

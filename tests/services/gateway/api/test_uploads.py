@@ -205,6 +205,33 @@ async def test_a_client_learns_what_the_server_can_do(uploads: Uploads) -> None:
     assert "creation-with-upload" in told["tus-extension"]
 
 
+async def test_offset_comes_with_the_metadata_as_sent(uploads: Uploads) -> None:
+    said = {"Upload-Length": "5", "Upload-Metadata": "filename w5xiLnR4dA==,is_ok"}
+    place = (await uploads.http.post(PLACE, headers={**TUS, **said})).headers["location"]
+    for content in (b"12", b"345"):
+        assert (await uploads.http.head(place, headers=TUS)).headers["upload-metadata"] == said["Upload-Metadata"]
+        await uploads.send(place.rpartition("/")[2], 0 if content == b"12" else 2, content)
+    assert (await uploads.http.head(place, headers=TUS)).headers["upload-metadata"] == said["Upload-Metadata"]
+
+
+async def test_every_refusal_names_the_version_of_tus(uploads: Uploads) -> None:
+    other = await uploads.http.post(PLACE, headers={"Tus-Resumable": "0.2.2", "Upload-Length": "5"})
+    assert (other.status_code, other.headers["tus-version"]) == (412, "1.0.0")
+    anonymous = await uploads.http.head(f"{PLACE}/none", headers={**TUS, "Authorization": ""})
+    refused = (other, anonymous, await uploads.http.head(f"{PLACE}/none", headers=TUS))
+    assert [answer.status_code for answer in refused] == [412, 401, 404]
+    assert {answer.headers["tus-resumable"] for answer in refused} == {"1.0.0"}
+
+
+async def test_header_overrides_the_method_of_a_post(uploads: Uploads) -> None:
+    place = f"{PLACE}/{(await uploads.begin(5)).json()['upload_id']}"
+    sends = {**BYTES, "Upload-Offset": "0", "X-HTTP-Method-Override": "PATCH"}
+    assert (await uploads.http.post(place, headers=sends, content=b"12345")).headers["upload-offset"] == "5"
+    ends = {**TUS, "X-HTTP-Method-Override": "DELETE"}
+    assert (await uploads.http.post(place, headers=ends)).status_code == 204
+    assert (await uploads.http.post(place, headers={**TUS, "X-HTTP-Method-Override": "GET"})).status_code == 405
+
+
 async def test_files_and_bytes_of_a_tenant_are_bounded(receiving: tuple[RunningGateway, WatchedObjects]) -> None:
     async with opened(*receiving) as many, opened(*receiving) as much:
         answers = await asyncio.gather(*(many.begin(1) for _ in range(8)))
