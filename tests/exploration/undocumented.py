@@ -122,7 +122,7 @@ UNDOCUMENTED: Mapping[str, Outside] = {
                     {"role": "assistant", "content": "Which? [suma:{turn_id}_1]"},
                     {"role": "user", "content": [PART, {"type": "image_url", "image_url": {"url": IMAGE}}]},
                 ],
-                "metadata": {"session_id": "{session_id}"},
+                "metadata": {"suma_session_id": "{session_id}"},
                 "tools": [{"type": "function", "function": {"name": "suma_approval"}}],
                 "stream": True,
                 "stream_options": {"include_usage": True},

@@ -81,7 +81,7 @@ async def test_a_body_without_a_length_is_bounded_too(http: httpx.AsyncClient) -
     ("method", "path", "status", "code"),
     [
         ("GET", "/nowhere", 404, "NOT_FOUND"),
-        ("GET", "/v1/sessions/", 404, "NOT_FOUND"),
+        ("GET", "/v1/sessionz", 404, "NOT_FOUND"),
         ("PATCH", "/v1/sessions", 405, "METHOD_NOT_ALLOWED"),
         ("GET", "/v1/sessions/%00", 422, "INVALID_REQUEST"),
         ("GET", "/v1/sessions/%2e%2e%2fetc", 404, "NOT_FOUND"),

@@ -167,7 +167,7 @@ PROBES: dict[str, Probe] = {
     "POST /v1/responses/{response}/cancel": HIDDEN,
     "DELETE /v1/responses/{response}": HIDDEN,
     "POST /v1/chat/completions": Probe(
-        body={"model": "suma", "messages": [{"role": "user", **SAID}], "metadata": {"session_id": "{session_id}"}}
+        body={"model": "suma", "messages": [{"role": "user", **SAID}], "metadata": {"suma_session_id": "{session_id}"}}
     ),
     # JSON-RPC answers 200 with an error; tests/services/gateway/surfaces/a2a compares them.
     "POST /a2a": Probe(body=GET_TASK, headers=A2A, shows=True),
