@@ -7,7 +7,6 @@ recover but temporary files. From then on the transaction's folder alone determi
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -25,7 +24,7 @@ from libs.workspace.journal import ABORTED, COMMITTED, MARK, Folder, Intent, Jou
 from libs.workspace.lock import lock
 from libs.workspace.plan import Draft, Plan, Routes, Times, draft, narrowed
 from libs.workspace.reserved import HIDDEN
-from libs.workspace.safe_dir import SafeDir, exchange, place, syncfs
+from libs.workspace.safe_dir import UNKNOWN, SafeDir, exchange, place, syncfs
 from libs.workspace.stage import Stage
 from libs.workspace.staging import Staging
 from libs.workspace.transaction import Workplace
@@ -212,14 +211,12 @@ def _trades(folder: Folder) -> bool:
     """Return whether this file system can exchange two names, tried on two markers.
 
     Raises:
-        Unsupported: it cannot rename without replacing, which every commit needs.
+        Unsupported: it ignores RENAME_NOREPLACE, without which a commit could replace another program's file.
     """
     try:
         place(folder.fd, f".{COMMITTED}", folder.fd, f".{ABORTED}")
     except FileExistsError:
         return _exchanges(folder)
-    except OSError as error:
-        raise Unsupported(f"this file system cannot rename without replacing: {error.strerror}") from error
     raise Unsupported("this file system ignores RENAME_NOREPLACE")
 
 
@@ -227,7 +224,7 @@ def _exchanges(folder: Folder) -> bool:
     try:
         exchange(folder.fd, f".{COMMITTED}", folder.fd, f".{ABORTED}")
     except OSError as error:
-        if error.errno in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+        if error.errno in UNKNOWN:
             return False
         raise
     return True

@@ -1,9 +1,9 @@
 """The engine: applies a plan to the tree, or reverts it, and may be killed at any point.
 
 Progress is read from the slots and markers alone: a slot is full or empty, the marker `placing` exists or not. The
-names in the tree are never consulted, because other programs change them too. Every rename is checked before (is it
-still what was planned?) and after (did the planned inode reach the slot?), so that another program's file is never
-replaced.
+names in the tree are not consulted, because other programs change them too, except where `place` takes two steps and a
+file may have both names. Every rename is checked before (is it still what was planned?) and after (did the planned
+inode reach the slot?), so that another program's file is never replaced.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Engine:
                 if self._ino(swap.slot) != swap.new.ino:
                     self._revert(f"unswap:{swap.slot}", swap.after, partial(self._unswap, swap))
             for item in reversed(self.plan.arriving()):
-                if not self.store.holds(item.slot):
+                if not self.store.holds(item.slot) or self._in_both(item, item.after):
                     self._revert(f"retract:{item.slot}", item.after, partial(self._retract, item))
             # On the disk before the marker goes: without it a recovery would not look for what was placed.
             self._sync()
@@ -126,7 +126,7 @@ class Engine:
     def _forward(self) -> None:
         if not self.own.holds(PLACING):
             for item in self.plan.leaving():
-                if not self.store.holds(item.slot):
+                if not self.store.holds(item.slot) or self._in_both(item, item.before):
                     self._do(f"detach:{item.slot}", item.before, partial(self._detach, item))
             self._do("sync", "", self._sync)
             self._mark(PLACING)
@@ -221,6 +221,16 @@ class Engine:
     def _now(self, planned: Signature) -> Signature:
         """Ignore the ctime of a file if another name of it, a hard link, was just renamed."""
         return planned.moved() if planned.ino in self._renamed else planned
+
+    def _in_both(self, item: Item, path: str | None) -> bool:
+        """Return whether a process was killed between the two steps of `place`."""
+        with contextlib.suppress(OSError):
+            found = self.safe_dir.signature(path or "")
+            if found is not None and found.ino == self._ino(item.slot):
+                # The second name has changed the ctime.
+                self._renamed.add(found.ino)
+                return True
+        return False
 
     def _sync(self) -> None:
         syncfs(self.store.fd)

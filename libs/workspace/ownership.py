@@ -111,11 +111,14 @@ def _prove(root: int, fd: int, secret: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     # If two processes do this at once, the first one's proof stays.
-    with contextlib.suppress(FileExistsError):
+    try:
         place(fd, aside, fd, OWNER)
         os.fsync(fd)
-        return
-    os.unlink(aside, dir_fd=fd)
+    except FileExistsError:
+        pass
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(aside, dir_fd=fd)
 
 
 def _mac(root: int, fd: int, secret: bytes, token: str) -> str:

@@ -12,6 +12,7 @@ import ctypes
 import errno
 import os
 import platform
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -27,6 +28,8 @@ RENAMEAT2 = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
 NO_XDEV, NO_MAGICLINKS, NO_SYMLINKS, BENEATH = 0x01, 0x02, 0x04, 0x08
 RESOLVE = NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH
 NOREPLACE, EXCHANGE = 1, 2
+UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+"""Errors of a file system that lacks a flag or a call."""
 LONGEST = 4000  # the kernel takes 4,095 bytes of path in one call
 FOLDER = os.O_PATH | os.O_DIRECTORY
 LISTED = os.O_RDONLY | os.O_DIRECTORY
@@ -188,8 +191,54 @@ class SafeDir:
 
 
 def place(source: int, name: bytes | str, target: int, new_name: bytes | str) -> None:
-    """Rename between open folders; FileExistsError if the new name is taken, never a replacement."""
-    _renameat2(source, os.fsencode(name), target, os.fsencode(new_name), NOREPLACE)
+    """Rename between open folders; FileExistsError if the new name is taken, never a replacement.
+
+    A file system that lacks the flag of renameat2 takes two steps for a file: a second name, then the removal of the
+    first (record 0100). A process that is killed between them leaves both names; a repetition removes the first.
+    OSError EOPNOTSUPP if the file system has no hard links either.
+    """
+    try:
+        _moved(source, name, target, new_name)
+    except FileExistsError:
+        if Signature.at(source, name) != Signature.at(target, new_name):
+            raise
+        os.unlink(name, dir_fd=source)
+
+
+def _moved(source: int, name: bytes | str, target: int, new_name: bytes | str) -> None:
+    try:
+        _renameat2(source, os.fsencode(name), target, os.fsencode(new_name), NOREPLACE)
+    except OSError as error:
+        if error.errno not in UNKNOWN:
+            raise
+        _moved_without_flags(source, name, target, new_name)
+
+
+def _moved_without_flags(source: int, name: bytes | str, target: int, new_name: bytes | str) -> None:
+    if stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode):
+        if Signature.at(target, new_name):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
+        # A rename of a folder replaces only an empty folder, if one appeared since the check.
+        os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target)
+        return
+    try:
+        os.link(name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in (*UNKNOWN, errno.EPERM):
+            raise
+        why = f"the file system ({file_system(target)}) can neither rename without replacing nor make hard links"
+        raise OSError(errno.EOPNOTSUPP, why, new_name) from error
+    os.unlink(name, dir_fd=source)
+
+
+def file_system(fd: int) -> str:
+    """Return the kind of the file system that holds an open file, as `/proc` names it."""
+    device = os.fstat(fd).st_dev
+    for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
+        fields = line.split()
+        if fields[2] == f"{os.major(device)}:{os.minor(device)}":
+            return fields[fields.index("-") + 1]
+    return "unknown"
 
 
 def exchange(source: int, name: bytes | str, target: int, other: bytes | str) -> None:

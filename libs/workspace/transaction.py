@@ -157,6 +157,8 @@ def answer(path: str, cause: UnexpectedChange | OSError, unrestored: Sequence[Pa
             return NotPermitted(f"{where}{cause.strerror}; nothing was changed")
         case errno.EXDEV | errno.EBUSY:
             return Unsupported(f"{where}another file system is mounted there; nothing was changed")
+        case errno.EOPNOTSUPP:
+            return Unsupported(f"{cause.strerror}; work on a copy on another drive. Nothing was changed")
         case code if code in OUTSIDE:
             return CommitConflict([PathConflict(path, f"changed meanwhile: {cause.strerror}"), *unrestored])
         case _:
