@@ -38,6 +38,8 @@ KNOWN: Mapping[str, str] = {
     "COMMIT_CONFLICT": MODIFIED,
     "CONFLICT": MODIFIED,
     "NO_SUCH_PATH": "{path} does not exist",
+    "SEALED": "{detail}",
+    "UNREADABLE": "{detail}",
     "ALREADY_EXISTS": "{path} already exists, and nothing is replaced",
     "WRONG_KIND": "{path} is not of the kind that this needs",
     "NAME_TAKEN": "two files would have the same name",

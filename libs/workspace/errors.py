@@ -48,6 +48,12 @@ class Sealed(Rejected):
     code = "SEALED"
 
 
+class Unreadable(Rejected):
+    """The system does not permit reading this file."""
+
+    code = "UNREADABLE"
+
+
 class Holding(Rejected):
     """The folder holds something that may not be deleted or copied with it."""
 

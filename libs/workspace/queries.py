@@ -12,7 +12,7 @@ from typing import Any
 
 from libs.workspace import names
 from libs.workspace.blob_cache import hashed
-from libs.workspace.errors import Changed
+from libs.workspace.errors import Changed, Unreadable
 from libs.workspace.operations import Blob
 from libs.workspace.reserved import IGNORE_FILE, REPOSITORY
 from libs.workspace.safe_dir import SafeDir
@@ -128,7 +128,7 @@ class Statistics:
 def walk(view: View, path: str, filters: Filters | None = None) -> Iterator[Node]:
     """Yield every node below a folder that the filters admit, folders before their contents."""
     filters = filters or Filters()
-    pending = [(child, 1) for child in _inside(view, view.directory(path))]
+    pending = [(child, 1) for child in _inside(view, view.readable(path))]
     while pending:
         node, depth = pending.pop()
         described = view.describe(node)
@@ -143,7 +143,7 @@ def find_duplicates(view: View, path: str) -> Duplicates:
     unreadable: list[str] = []
     groups = [
         Group(sha256, size, tuple(sorted(view.tree.path(node) for node in twins)))
-        for size, alike in _by_size(view, view.directory(path)).items()
+        for size, alike in _by_size(view, view.readable(path)).items()
         for sha256, twins in _by_hash(view, alike, unreadable).items()
         if len(twins) > 1
     ]
@@ -186,12 +186,18 @@ def statistics(view: View, path: str, largest: int = 10) -> Statistics:
 
 
 def left_alone(
-    view: View, tops: Iterable[str], *, recursive: bool, named: Callable[[Node], bool] = lambda node: False
+    view: View,
+    tops: Iterable[str],
+    *,
+    recursive: bool,
+    named: Callable[[Node], bool] = lambda node: False,
+    unread: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return what a selection in some folders skipped, as tool results carry it; empty if nothing was skipped.
 
-    Shape: `repositories`, paths, and `odd`, escaped paths, at most 20 of each; `files`, the count of files and folders
-    that are skipped by their names; `ignored`, the count of entries that an ignore file excludes.
+    Shape: `repositories`, paths, `odd`, escaped paths, and `unread`, the given paths and folders that could not be read
+    completely, at most 20 of each; `files`, the count of files and folders that are skipped by their names; `ignored`,
+    the count of entries that an ignore file excludes.
     """
     tree, folders = view.tree, [view.directory(path) for path in tops]
 
@@ -202,11 +208,13 @@ def left_alone(
     skipped = [node for node in map(view.describe, kept) if node.left_alone and not named(node)]
     absent = [(folder, *entry) for folder in filter(within, tree.base.absent) for entry in tree.absent(folder).items()]
     odd = sorted(names.escaped(names.join(tree.path(folder), name)) for folder, name, why in absent if why == "odd")
+    sealed = (folder for folder in tree.sealed if within(folder))
     result = {
         "repositories": sorted(node.path for node in skipped if node.kind == REPOSITORY)[:NAMED_MOST],
         "files": sum(node.kind != REPOSITORY and node.name != IGNORE_FILE for node in skipped),
         "ignored": sum(why == "ignored" for _, _, why in absent),
         "odd": odd[:NAMED_MOST],
+        "unread": sorted({*unread, *map(tree.path, sealed)})[:NAMED_MOST],
     }
     return result if any(result.values()) else {}
 
@@ -244,7 +252,7 @@ def _by_hash(view: View, nodes: list[int], unreadable: list[str]) -> dict[str, l
         for node in nodes:
             try:
                 twins[digest(view, safe_dir, node)].append(node)
-            except Changed:
+            except (Changed, Unreadable):
                 unreadable.append(view.tree.path(node))
     return twins
 
@@ -298,5 +306,5 @@ def _hollow(view: View, top: int) -> Iterator[str]:
     for node in view.tree.beneath(top):
         if node in (top, ROOT) or view.tree.kind(node) != "directory":
             continue
-        if not view.tree.inside(node) and not view.tree.absent(node):
+        if not view.tree.inside(node) and not view.tree.absent(node) and node not in view.tree.sealed:
             yield names.shown(view.tree.path(node))

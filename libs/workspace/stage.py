@@ -165,7 +165,8 @@ class Stage(View):
         Raises:
             Sealed: a part could not be read.
         """
-        self._refuse_sealed(self.locate(path))
+        if (folder := self.sealed_in(path)) is not None:
+            raise Sealed(f"{shown(self.tree.path(folder))}: {self.tree.sealed[folder]}")
 
     def diff(self) -> Diff:
         return diff(self, {node: entry.operation.reason for entry in self._log for node in entry.edit.nodes})
@@ -355,9 +356,8 @@ class Stage(View):
         raise AlreadyExists(f"{folder}/{name} already exists; a move, copy or create never replaces it")
 
     def _refuse_sealed(self, node: int) -> None:
-        for folder, why in self.tree.sealed.items():
-            if folder in self.tree and self.tree.holds(node, folder):
-                raise Sealed(f"{shown(self.tree.path(folder))}: {why}")
+        if self.tree.sealed:
+            self.check_whole(shown(self.tree.path(node)))
 
     def _refuse_holding(self, node: int) -> None:
         if found := self.tree.holding(node):

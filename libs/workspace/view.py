@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from libs.texts import composed
 from libs.workspace import names, reserved
-from libs.workspace.errors import BadContent, Changed, NoSuchPath, OutsideWorkspace, WrongKind
+from libs.workspace.errors import BadContent, Changed, NoSuchPath, OutsideWorkspace, Sealed, Unreadable, WrongKind
 from libs.workspace.operations import Blob, Inline
 from libs.workspace.safe_dir import SafeDir
 from libs.workspace.scope import resolve
@@ -107,7 +107,7 @@ class View:
         """SHA-256 of the scan's files that were read so far."""
 
     def get_children(self, path: str) -> tuple[Node, ...]:
-        return tuple(map(self.describe, self.tree.inside(self.directory(path))))
+        return tuple(map(self.describe, self.tree.inside(self.readable(path))))
 
     def names_in(self, path: str) -> set[str]:
         """Return every name that is taken in a folder, including names that are not part of the workspace."""
@@ -116,7 +116,7 @@ class View:
 
     def is_empty(self, path: str) -> bool:
         """Return whether a folder is completely empty, also on the disk."""
-        return not self.names_in(path)
+        return self.directory(path) not in self.tree.sealed and not self.names_in(path)
 
     def get_metadata(self, path: str) -> Node:
         return self.describe(self.locate(path))
@@ -160,6 +160,18 @@ class View:
             raise WrongKind(f"{path} is not a folder")
         return node
 
+    def readable(self, path: str) -> int:
+        """Return the folder at a path. Raises `Sealed` if nothing in it could be read."""
+        node = self.directory(path)
+        if node in self.tree.sealed and not self.tree.inside(node):
+            raise Sealed(f"{path}: {self.tree.sealed[node]}")
+        return node
+
+    def sealed_in(self, path: str) -> int | None:
+        """Return a folder at or below a path that could not be read completely."""
+        node = self.locate(path) if self.tree.sealed else ROOT
+        return next((one for one in self.tree.sealed if one in self.tree and self.tree.holds(node, one)), None)
+
     def _refuse_link(self, node: int, path: str) -> None:
         if self.tree.kind(node) == "symlink":
             raise OutsideWorkspace(f"{path} goes through a symbolic link")
@@ -201,6 +213,8 @@ class View:
         try:
             # O_NONBLOCK: opening a pipe in this place would otherwise block for ever.
             fd = safe_dir.at(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        except PermissionError as error:
+            raise Unreadable(f"{path} cannot be read: {error.strerror}") from error
         except OSError as error:
             raise Changed(f"{path} cannot be read: {error.strerror}") from error
         with os.fdopen(fd, "rb", buffering=0) as stream:

@@ -160,7 +160,8 @@ def _update(indexed: Indexed, now: Mapping[str, Stamp], texts: Texts, most: int)
         indexed.unread.pop(path, None)
     for path, text in texts.of(changed) if indexed.index.size < most else ():
         indexed.index.put(path, text)
-        if texts.unread.get(path) is not SkipReason.LATER:
+        # Time and size stay when a person permits reading.
+        if texts.unread.get(path) not in (SkipReason.LATER, SkipReason.UNREADABLE):
             indexed.known[path] = now[path]
         if indexed.index.size >= most:
             break

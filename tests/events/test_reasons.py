@@ -19,6 +19,7 @@ from libs.events import reasons
         ("CIRCUIT_OPEN: the model server of toy is unavailable", "the model server of toy is unavailable"),
         ("MAX_ROUNDS: A turn plans at most 2 times.", "A turn plans at most 2 times."),
         ("NO_SUCH_PATH: a b/c.txt does not exist", "“a b/c.txt” does not exist"),
+        ("SEALED: shut: it cannot be read", "shut: it cannot be read"),
         ("APPROVAL_EXPIRED", "there was no answer in time; ask again"),
         ("a person said no", "you said no"),
         ("UNSAFE_ARCHIVE: '../x' would be written outside", "'../x' would be written outside"),

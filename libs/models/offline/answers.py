@@ -31,6 +31,7 @@ UNREAD = {
     "older_form": "in an older format",
     "no_words": "without text, perhaps scanned",
     "later": "timed out; try again",
+    "unreadable": "cannot be read",
 }
 BOUNDS = {
     "larger_than": "over {:size}",
@@ -205,10 +206,11 @@ def _left_out(seen: Sequence[Observation]) -> list[str]:
 
 
 def _left_alone(seen: Sequence[Observation]) -> list[str]:
-    """One sentence on the repositories, system files and odd names that no step touched."""
+    """One sentence on the repositories, system files, odd names and unreadable items that no step touched."""
     found = [step.left_alone for step in seen if step.left_alone]
-    repositories, odd = (
-        [*dict.fromkeys(path for data in found for path in _list(data, key))] for key in ("repositories", "odd")
+    repositories, odd, unread = (
+        [*dict.fromkeys(path for data in found for path in _list(data, key))]
+        for key in ("repositories", "odd", "unread")
     )
     files, ignored = (max((_number(data, key) for data in found), default=0) for key in ("files", "ignored"))
     known = f"{count(len(repositories), 'repository', 'repositories')} ({names(repositories)})" if repositories else ""
@@ -216,7 +218,8 @@ def _left_alone(seen: Sequence[Observation]) -> list[str]:
     parts = [part for part in (known, count(ignored, "ignored file") if ignored else "", system) if part]
     whose = "its name" if len(odd) == 1 else "their names"
     strange = f"{count(len(odd), 'file')} with unprintable characters in {whose}: {names(odd)}" if odd else ""
-    told = "; ".join(filter(None, (" and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:]))), strange)))
+    shut = f"{names(unread)}, which cannot be read" if unread else ""
+    told = "; ".join(filter(None, (" and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:]))), strange, shut)))
     return [f"Left alone: {told}."] if told else []
 
 
@@ -349,9 +352,11 @@ def _besides(head: str, data: Data) -> str:
 
 def _unread(data: Data) -> str:
     unread = _mapping(data, "unread")
+    whole, paths = _number(unread, "count"), _list(unread, "paths")
     why = [(UNREAD[key], int(many)) for key, many in sorted(_mapping(unread, "why").items()) if key in UNREAD]
     told = ", ".join(text if len(why) == 1 else f"{number(many)} {text}" for text, many in why)
-    return f"Skipped {count(_number(unread, 'count'), 'document')} ({told})." if told else ""
+    named = joined([*map(name, paths), *[""] * (whole - len(paths))], len(paths)) if paths else ""
+    return f"Skipped {count(whole, 'document')} ({told}){named and f': {named}'}." if told else ""
 
 
 def _moved(data: Data) -> list[str]:

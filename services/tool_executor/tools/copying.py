@@ -14,7 +14,16 @@ from libs.errors import Rejected
 from libs.skills import free_name
 from libs.skills.categories import split_suffix
 from libs.workspace.operations import Copy
-from services.tool_executor.tools.tool_context import Args, ToolContext, ToolOutput, TooMuch, human, many, topmost
+from services.tool_executor.tools.tool_context import (
+    Args,
+    ToolContext,
+    ToolOutput,
+    TooMuch,
+    human,
+    many,
+    omitted,
+    topmost,
+)
 
 
 class CannotCopy(Rejected):
@@ -37,7 +46,8 @@ def copy_nodes(context: ToolContext, args: Args) -> ToolOutput:
     with `new_name`, under that name. A name that is taken gets ` (2)`. All of them or none.
     """
     asked = [args["source"]] if isinstance(args["source"], str) else args["source"]
-    paths = topmost(list(context.present(asked, strict=len(asked) == 1)))
+    whole, unread = context.whole(list(context.present(asked, strict=len(asked) == 1)), "source")
+    paths = topmost(whole)
     ends = list(_ends(context, paths, args, several=len(asked) > 1))
     weight = _weighed(context, [path for path, _, _ in ends])
     copies = list(_copies(context, ends))
@@ -45,7 +55,13 @@ def copy_nodes(context: ToolContext, args: Args) -> ToolOutput:
     applied = context.put([*made, *copies])
     copied = [{"from": copy.path, "to": copy.target} for copy in copies]
     return ToolOutput(
-        {"copied": copied, "files": weight.files, "folders": weight.folders, "bytes": weight.size},
+        {
+            "copied": copied,
+            "files": weight.files,
+            "folders": weight.folders,
+            "bytes": weight.size,
+            **omitted(unread=unread),
+        },
         _summary(copies, weight),
         applied=applied,
         warnings=tuple(context.missing),

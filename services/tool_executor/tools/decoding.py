@@ -31,6 +31,8 @@ class SkipReason(StrEnum):
     PICTURES = "no_words"
     LATER = "later"
     """The search had read enough; the next one goes on here."""
+    UNREADABLE = "unreadable"
+    """The system does not permit reading it."""
 
 
 class NoText(Rejected):

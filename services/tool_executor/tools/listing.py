@@ -66,11 +66,15 @@ def named(node: Node, args: Mapping[str, Any]) -> bool:
     return any(selected(node.path, include=[one]) for one in patterns)
 
 
-def left_alone(stage: Stage, args: Mapping[str, Any], *, recursive: bool | None = None) -> dict[str, Any]:
-    """Return what the same selection left out, as the result's field `left_alone`; empty if that is nothing."""
+def left_alone(
+    stage: Stage, args: Mapping[str, Any], *, recursive: bool | None = None, unread: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return what the same selection left out and the files that it could not read, as the result's field `left_alone`;
+    empty if that is nothing.
+    """
     deep = bool(args.get("recursive")) if recursive is None else recursive
     tops = args["folders"] if "folders" in args else [args["path"]]
-    omitted = queries.left_alone(stage, tops, recursive=deep, named=lambda node: named(node, args))
+    omitted = queries.left_alone(stage, tops, recursive=deep, named=lambda node: named(node, args), unread=unread)
     return {"left_alone": omitted} if omitted else {}
 
 

@@ -22,6 +22,7 @@ from libs.errors import Rejected
 from libs.skills import free_name
 from libs.skills.categories import split_suffix
 from libs.workspace import names
+from libs.workspace.errors import Unreadable
 from libs.workspace.operations import AnyOperation, Create, Delete
 from libs.workspace.view import Node
 from services.tool_executor.tools.listing import left_alone
@@ -34,6 +35,7 @@ from services.tool_executor.tools.tool_context import (
     TooMuch,
     human,
     many,
+    omitted,
     topmost,
 )
 
@@ -81,11 +83,13 @@ def pack_nodes(context: ToolContext, args: Args) -> ToolOutput:
         return ToolOutput(
             {"archive": "", "files": 0, "bytes": 0, "packed_bytes": 0, "deleted": []}, "There was nothing to pack."
         )
-    paths = topmost(list(context.present(args["paths"], strict=len(args["paths"]) == 1)))
-    if not paths:
-        raise Rejected("there is nothing to pack")
+    present = topmost(list(context.present(args["paths"], strict=len(args["paths"]) == 1)))
     remove = args.get("remove") is True
-    members = list(_members(context, paths, strict=remove))
+    unread: list[str] = []
+    members = list(_members(context, present, unread, strict=remove))
+    paths = [path for path in present if path not in unread]
+    if not paths:
+        raise Rejected(f"{unread[0]} cannot be read" if unread else "there is nothing to pack")
     archive = _archive(context, args.get("archive"), paths)
     if remove and any(path == "." or archive.startswith(f"{path}/") for path in paths):
         raise CannotPack(f"{archive} would be deleted with what is packed into it")
@@ -99,9 +103,9 @@ def pack_nodes(context: ToolContext, args: Args) -> ToolOutput:
     files = sum(member.node.kind == "file" for member in members)
     folders = [member.node.path for member in members if member.node.kind == "directory" and member.node.path in paths]
     if remove:
-        gone: dict[str, Any] = {"deleted": paths, "kept_days": context.history_days}
+        gone: dict[str, Any] = {"deleted": paths, "kept_days": context.history_days, **omitted(unread=unread)}
     else:
-        gone = {"deleted": [], **left_alone(context.stage, {"folders": folders}, recursive=True)}
+        gone = {"deleted": [], **left_alone(context.stage, {"folders": folders}, recursive=True, unread=unread)}
     return ToolOutput(
         {
             "archive": archive,
@@ -141,8 +145,10 @@ def _top(paths: Sequence[str]) -> str:
     return "" if "." in paths else commonpath([dirname(path) for path in paths])
 
 
-def _members(context: ToolContext, paths: Sequence[str], *, strict: bool) -> Iterator[Member]:
-    """Return all members. Links and devices are left out, and then nothing may be deleted."""
+def _members(context: ToolContext, paths: Sequence[str], unread: list[str], *, strict: bool) -> Iterator[Member]:
+    """Yield all members; add what cannot be read to `unread`. Links and devices are left out, and then nothing may be
+    deleted.
+    """
     top, seen = _top(paths), 0
     for path in paths:
         for node in (context.stage.get_metadata(path), *_below(context, path)):
@@ -152,6 +158,12 @@ def _members(context: ToolContext, paths: Sequence[str], *, strict: bool) -> Ite
                 if strict:
                     raise CannotPack(f"{node.path} is {what} and would be lost")
                 context.missing.append(f"{node.path} is {what} and was left out.")
+                continue
+            if not _readable(context, node):
+                if strict and node.path not in paths:
+                    raise CannotPack(f"{node.path} cannot be read and would be lost")
+                context.missing.append(f"{node.path} cannot be read and was left out.")
+                unread.append(node.path)
                 continue
             if node.left_alone and node.path not in paths and not strict:
                 continue
@@ -163,10 +175,19 @@ def _members(context: ToolContext, paths: Sequence[str], *, strict: bool) -> Ite
 
 
 def _below(context: ToolContext, path: str) -> Iterator[Node]:
-    if context.stage.get_metadata(path).kind != "directory":
-        return
-    context.stage.check_whole(path)
-    yield from context.stage.walk(path)
+    node = context.stage.get_metadata(path)
+    if node.kind == "directory" and _readable(context, node):
+        yield from context.stage.walk(path)
+
+
+def _readable(context: ToolContext, node: Node) -> bool:
+    if node.kind == "directory":
+        return not context.stage.tree.sealed or context.stage.locate(node.path) not in context.stage.tree.sealed
+    try:
+        with context.opened(node.path):
+            return True
+    except Unreadable:
+        return False
 
 
 def _written(context: ToolContext, members: Sequence[Member], archive: str, draft: BinaryIO) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from libs.errors import Rejected
 from libs.skills import ATTACHMENTS, free_name
 from libs.workspace.operations import AnyOperation, Create, Delete, Inline, Move, Rename
-from libs.workspace.queries import Group
+from libs.workspace.queries import Duplicates, Group
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.tools.containing import asked
@@ -28,7 +28,16 @@ from services.tool_executor.tools.parsing import parse_content
 from services.tool_executor.tools.renaming import rename_many
 from services.tool_executor.tools.sorting import sorting
 from services.tool_executor.tools.summarizing import summarize_texts
-from services.tool_executor.tools.tool_context import READS_MOST, Args, ToolContext, ToolOutput, human, many, topmost
+from services.tool_executor.tools.tool_context import (
+    READS_MOST,
+    Args,
+    ToolContext,
+    ToolOutput,
+    human,
+    many,
+    omitted,
+    topmost,
+)
 from services.tool_executor.tools.unpacking import archive_contents, unpack_archive
 
 Primitive = Callable[[ToolContext, Args], ToolOutput]
@@ -76,12 +85,14 @@ def get_metadata(context: ToolContext, args: Args) -> ToolOutput:
         "bytes": node.size,
     }
     if node.kind == "directory":
+        context.stage.readable(args["path"])
         found = context.stage.statistics(args["path"])
         data |= {
             "extensions": sorted(found.extensions),
             "files": found.files,
             "directories": found.directories,
             "bytes": found.size,
+            **omitted(unread=left_alone(context.stage, args, recursive=True).get("left_alone", {}).get("unread", ())),
         }
     return ToolOutput(data, f"{node.path}: {many(data['files'], 'file')}, {human(data['bytes'])}.", reads=(node.path,))
 
@@ -94,7 +105,8 @@ def statistics(context: ToolContext, args: Args) -> ToolOutput:
     around = {node.path.rpartition("/")[0] for node in nodes}
     folders = [node for node in everything if node.kind == "directory" and (not picked or node.path in around)]
     dated = sorted((n for n in nodes if n.modified_at is not None), key=lambda n: (n.modified_at, n.path))
-    groups = [group for group in _groups(context.stage, args) if len(group.paths) > 1]
+    duplicates = context.stage.find_duplicates(args["path"])
+    groups = [group for group in _groups(context.stage, duplicates, args) if len(group.paths) > 1]
     data: dict[str, Any] = {
         "files": len(nodes),
         "directories": len(folders) if args.get("node_kind") != "file" else 0,
@@ -111,7 +123,7 @@ def statistics(context: ToolContext, args: Args) -> ToolOutput:
             "bytes": sum(group.size * (len(group.paths) - 1) for group in groups),
         },
     }
-    data |= left_alone(context.stage, args, recursive=True)
+    data |= left_alone(context.stage, args, recursive=True, unread=duplicates.unreadable)
     if picked:
         data["nodes"] = [node.path for node in nodes]
     return ToolOutput(
@@ -123,13 +135,14 @@ def find_duplicates(context: ToolContext, args: Args) -> ToolOutput:
     """Find groups of files with the same bytes; one of each is kept, the others may go. Empty files do not count, and
     neither do groups of which nothing may go.
     """
-    found = (_group(context.stage, group, args) for group in _groups(context.stage, args))
+    duplicates = context.stage.find_duplicates(args["path"])
+    found = (_group(context.stage, group, args) for group in _groups(context.stage, duplicates, args))
     groups = [group for group in found if group["remove"]]
     files = sum(len(group["remove"]) for group in groups)
     spare = sum(group["size"] * len(group["remove"]) for group in groups)
     reads = tuple(path for group in groups for path in group["paths"])
     among = {} if groups or not bounded(args) else {"sought": sought(args)}
-    among |= left_alone(context.stage, args, recursive=True)
+    among |= left_alone(context.stage, args, recursive=True, unread=duplicates.unreadable)
     return ToolOutput(
         {"groups": groups, "files": files, "bytes": spare, **among},
         f"{many(len(groups), 'group')} of duplicates: {many(files, 'file')} can be removed, {human(spare)}.",
@@ -186,14 +199,17 @@ def delete_node(context: ToolContext, args: Args) -> ToolOutput:
     """Away with paths, or with the surplus of groups of duplicates."""
     kept = {path: group for group in args.get("groups", ()) for path in group["remove"]}
     asked = list(kept) if "groups" in args else args["paths"] if "paths" in args else [args["path"]]
-    paths = topmost(list(context.present(asked, strict="groups" not in args and len(asked) == 1)))
+    present = list(context.present(asked, strict="groups" not in args and len(asked) == 1))
+    whole, unread = context.whole(present, "paths")
+    paths = topmost(whole)
     deletes = [Delete(path=path, same_as=_stays(context, kept.get(path)), reason=context.reason) for path in paths]
     _refuse_what_was_made(context, paths)
     sizes = [context.stage.get_metadata(path) for path in paths]
     freed = sum(node.size for node in sizes)
+    alone = omitted(unread=unread)
     applied = context.put(deletes)
     return ToolOutput(
-        {"deleted": paths, "files": len(paths), "bytes": freed, "kept_days": context.history_days},
+        {"deleted": paths, "files": len(paths), "bytes": freed, "kept_days": context.history_days, **alone},
         f"Removed {many(len(paths), 'file')}; {human(freed)} kept in history.",
         applied=applied,
         warnings=tuple(context.missing),
@@ -253,9 +269,9 @@ def _listed(stage: Stage, args: Args) -> Sequence[Node]:
     return [node for node in found.values() if both or (node.kind == "directory") is folders]
 
 
-def _groups(stage: Stage, args: Args) -> Iterator[Group]:
+def _groups(stage: Stage, duplicates: Duplicates, args: Args) -> Iterator[Group]:
     """Return groups of equal files; empty files are no copies of each other."""
-    for group in stage.find_duplicates(args["path"]):
+    for group in duplicates:
         among = map(stage.get_metadata, inside(group.paths, args.get("folders", ())))
         wanted = admitted(stage, among, args)
         if group.size > 0 and len(wanted) > 1:

@@ -16,6 +16,7 @@ from typing import Protocol
 from libs import documents
 from libs.documents import FORMS
 from libs.errors import Rejected, SumaError
+from libs.workspace.errors import Unreadable
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import NoText, SkipReason, decoded
@@ -160,6 +161,9 @@ class Texts:
     def _bytes_of(self, node: Node, most: int) -> bytes:
         try:
             return self.stage.read_content(node.path, most).data
+        except Unreadable:
+            self.unread[node.path] = SkipReason.UNREADABLE
+            return b""
         except SumaError:
             return b""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
@@ -142,13 +142,21 @@ class ToolContext:
                 seen.add(node)
                 yield names.shown(self.stage.tree.path(node))
 
+    def whole(self, paths: Sequence[str], arg: str) -> tuple[list[str], list[str]]:
+        """Return the paths of an arg without listed folders that could not be read completely, and these."""
+        unread = [path for path in paths if arg in self.listed and self.stage.sealed_in(path) is not None]
+        self.missing.extend(f"{path} cannot be read completely and was left as it is." for path in unread)
+        return [path for path in paths if path not in unread], unread
+
     def movable(self, paths: Sequence[str], arg: str) -> tuple[list[str], dict[str, Any]]:
-        """Return the paths of an arg without listed folders that hold a repository, and the result's `left_alone`.
+        """Return the paths of an arg without listed folders that hold a repository or could not be read, and the
+        result's `left_alone`.
 
         A repository moves only if it, or a folder that holds it, is named.
         """
+        paths, unread = self.whole(paths, arg)
         if arg not in self.listed:
-            return list(paths), {}
+            return paths, {}
         held = self.stage.tree.repositories_below()
         kept = {path: held.get(self.stage.locate(path)) for path in paths}
         below = {path: names.shown(self.stage.tree.path(node)) for path, node in kept.items() if node is not None}
@@ -156,8 +164,7 @@ class ToolContext:
             f"{path} holds the repository {found} and was left where it is; name {path} to move it."
             for path, found in below.items()
         )
-        told = {"repositories": sorted({*below.values()})[:NAMED_MOST], "files": 0, "ignored": 0, "odd": []}
-        return [path for path in paths if path not in below], {"left_alone": told} if below else {}
+        return [path for path in paths if path not in below], omitted(repositories=below.values(), unread=unread)
 
     def exists(self, path: str) -> bool:
         try:
@@ -217,6 +224,12 @@ class ToolContext:
         if self.weight[0] > self.limits.staged_bytes:
             raise TooMuch(f"more than {self.limits.staged_bytes} bytes would be staged; commit what is there first")
         return self.stage.blob_cache.put(draft)
+
+
+def omitted(*, repositories: Iterable[str] = (), unread: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the field `left_alone` of a result (`queries.left_alone`); empty if nothing was left alone."""
+    told = {"repositories": sorted({*repositories})[:NAMED_MOST], "unread": sorted({*unread})[:NAMED_MOST]}
+    return {"left_alone": {"files": 0, "ignored": 0, "odd": [], **told}} if any(told.values()) else {}
 
 
 def topmost(paths: Sequence[str]) -> list[str]:

@@ -163,6 +163,10 @@ async def test_less_than_a_day_is_not_told_as_none(model: OfflineModel) -> None:
             " 1 file with unprintable characters in its name: a\\x0ab.txt.",
         ),
         ({"repositories": [], "files": 0, "ignored": 3, "odd": []}, "Left alone: 3 ignored files."),
+        (
+            {"files": 1, "unread": ["shut", "a/b"]},
+            "Left alone: 1 system or temporary file; shut, a/b, which cannot be read.",
+        ),
     ],
 )
 async def test_what_was_left_alone_is_one_sentence(model: OfflineModel, left_alone: Any, sentence: str) -> None:
@@ -268,12 +272,12 @@ async def test_a_question_beside_a_change_is_answered(model: OfflineModel) -> No
 
 
 async def test_files_that_say_the_opposite_are_named(model: OfflineModel) -> None:
-    unread = {"count": 2, "why": {"locked": 1, "damaged": 1}}
+    unread = {"count": 2, "why": {"locked": 1, "unreadable": 1}, "paths": ["x.pdf"]}
     listed = {"nodes": ["a.txt"], "count": 1, "denied": {"b.txt": "Not paid yet"}, "unread": unread}
     moved = {"moved": [{"from": "a.txt", "to": "Paid/a.txt"}], "files": 1}
     assert await told(model, saw("manage-files.list", listed), saw("manage-files.move", moved)) == (
         "Moved 1 item into Paid. Left out, since it says otherwise: b.txt (“Not paid yet”)."
-        " Skipped 2 documents (1 damaged, 1 with a password)."
+        " Skipped 2 documents (1 with a password, 1 cannot be read): x.pdf, and 1 more."
     )
 
 

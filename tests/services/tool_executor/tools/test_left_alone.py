@@ -46,12 +46,13 @@ def test_each_listing_says_what_it_left_alone(messy: StagedFolder, tool: str) ->
         "files": 7,
         "ignored": 1,
         "odd": ["new\\nline.txt"],
+        "unread": [],
     }
 
 
 def test_listing_of_a_folder_reports_only_its_own_exclusions(messy: StagedFolder) -> None:
     alone = messy.run("manage-files.list", path="deep").data["left_alone"]
-    assert alone == {"repositories": ["deep/lib"], "files": 3, "ignored": 0, "odd": []}
+    assert alone == {"repositories": ["deep/lib"], "files": 3, "ignored": 0, "odd": [], "unread": []}
 
 
 def test_a_listing_that_left_nothing_alone_says_nothing(folder: StagedFolder) -> None:
