@@ -37,6 +37,9 @@ from libs.telemetry.traces import span
 DECIDE_MOST = 5
 ATTEMPTS_MOST = 10
 AGE_MOST_SECONDS = 15 * 60.0
+FAULTS_MOST = 2
+"""Attempts after which a fault of our code ends the work: another attempt would fail in the same way."""
+FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError)
 
 log = logger("consumer")
 Point = Callable[[str], None]
@@ -66,6 +69,10 @@ class Crashed(Unavailable):
     """The handler failed with an unexpected error; see the log."""
 
     code = "HANDLER_CRASHED"
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.is_fault = isinstance(error, FAULTS)
 
 
 class Parked(Protocol):
@@ -295,7 +302,8 @@ class Consumer:
         self, retry: Retry, subscription: Subscription | None, cause: Cause, error: Unavailable
     ) -> None:
         """Postpone a failed event, or dead-letter it when its attempts or its age are used up."""
-        is_exhausted = retry.attempts >= ATTEMPTS_MOST or retry.age >= AGE_MOST_SECONDS
+        most = FAULTS_MOST if is_fault(error) else ATTEMPTS_MOST
+        is_exhausted = retry.attempts >= most or retry.age >= AGE_MOST_SECONDS
         if is_exhausted and subscription is not None:
             exhausted = Exhausted(f"{retry.attempts} attempts failed; the last error: {error}", code=error.code)
             await self._dead_letter(retry, subscription, cause, exhausted)
@@ -366,7 +374,7 @@ class Consumer:
         log.error(
             "handler crashed", group=self._group, event_type=record.type, event_id=record.event_id, exc_info=error
         )
-        return Crashed(f"{type(error).__name__}: {error}")
+        return Crashed(error)
 
     async def _park(self, cause: Cause, record: Record, error: SumaError, *, attempts: int) -> None:
         metrics.parked.labels(self._group).inc()
@@ -398,7 +406,9 @@ class Consumer:
             raise
         # Without the report a turn would wait for ever: stop the lane and call an operator instead.
         except Exception as failure:
-            raise self._stop(record, Crashed(f"the failure report could not be written: {failure}")) from failure
+            raise self._stop(
+                record, Unavailable(f"its report could not be written: {failure}", code=Crashed.code)
+            ) from failure
         if applied.verdict == BEHIND:
             await self._park(cause, record, error, attempts=0)
         elif applied.verdict == FRESH:
@@ -412,6 +422,11 @@ class Consumer:
         log.error("stopped lane", group=self._group, event_id=record.event_id, error=str(error))
         self.stopped.append(reason)
         return Stopped(reason)
+
+
+def is_fault(error: SumaError) -> bool:
+    """Return whether our code failed by itself, and not a dependency of it."""
+    return isinstance(error, Crashed) and error.is_fault
 
 
 def being_cancelled() -> bool:

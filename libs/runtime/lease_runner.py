@@ -30,7 +30,16 @@ from libs.leases.ports import (
     ProcessDied,
 )
 from libs.resilience import CircuitOpen
-from libs.runtime.consumer import DECIDE_MOST, Consumer, Crashed, backoff, being_cancelled, deciding
+from libs.runtime.consumer import (
+    DECIDE_MOST,
+    FAULTS_MOST,
+    Consumer,
+    Crashed,
+    backoff,
+    being_cancelled,
+    deciding,
+    is_fault,
+)
 from libs.runtime.failure_reports import FailureReports
 from libs.runtime.service import Kind, Service
 from libs.scheduling import FairSemaphore
@@ -358,7 +367,7 @@ class LeaseRunner:
         return (await kind.fail(lease, error)).emit(dead_letter)
 
     async def _later(self, kind: Kind[Any], lease: Lease, error: SumaError) -> End | None:
-        if lease.attempts >= kind.attempts:
+        if lease.attempts >= (min(FAULTS_MOST, kind.attempts) if is_fault(error) else kind.attempts):
             return _failing(
                 kind, lease, Exhausted(f"{lease.attempts} attempts failed; the last error: {error}", code=error.code)
             )
@@ -464,4 +473,4 @@ def _failing(kind: Kind[Any], lease: Lease, error: SumaError) -> End:
 
 def _crashed(lease: Lease, error: BaseException) -> Crashed:
     log.error("leased work crashed", group=lease.group, kind=lease.kind, lease=lease.id, exc_info=error)
-    return Crashed(f"{type(error).__name__}: {error}")
+    return Crashed(error)

@@ -25,8 +25,8 @@ GROUP = "memory_service"
 
 
 class Listener:
-    """`bad` is refused, `crash` raises, `die` kills the process, `needs:NAME` is parked until that tally exists and
-    `awaits:NAME` takes until then; anything else is noted."""
+    """`bad` is refused, `crash` and `fault` raise, `die` kills the process, `needs:NAME` is parked until that tally
+    exists and `awaits:NAME` takes until then; anything else is noted."""
 
     def __init__(self, platform: Platform) -> None:
         self._database = platform.database
@@ -37,6 +37,8 @@ class Listener:
                 raise Rejected("it says so itself")
             case ["crash"]:
                 raise RuntimeError("it says so itself")
+            case ["fault"]:
+                raise ValueError("it says so itself")
             case ["die"]:
                 os.kill(os.getpid(), signal.SIGKILL)
             case ["needs", name] if not await self._exists(cause.tenant, name):

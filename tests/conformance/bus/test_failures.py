@@ -60,16 +60,19 @@ async def test_data_that_fits_no_class_is_a_dead_letter(cluster: Cluster) -> Non
 
 
 @pytest.mark.requirement("A13")
-async def test_crashing_handler_is_tried_ten_times_without_ending_the_process(cluster: Cluster) -> None:
+@pytest.mark.parametrize(("text", "attempts"), [("crash", 10), ("fault", 2)])
+async def test_crashing_handler_has_ten_attempts_and_faulty_code_two(
+    cluster: Cluster, text: str, attempts: int
+) -> None:
     async with cluster.listening() as running:
-        event = await cluster.say("x", text="crash")
+        event = await cluster.say("x", text=text)
         await cluster.say("elsewhere", key="other")
         await cluster.until_heard(1)
         await dies(cluster, event)
         assert not running.failed.done()
     letter = await cluster.eye.fetchval("select data from bus.log where topic = 'dlq.events'")
     assert '"HANDLER_CRASHED"' in letter
-    assert '"attempts": 10' in letter
+    assert f'"attempts": {attempts}' in letter
 
 
 @pytest.mark.requirement("A13", "A14")

@@ -231,9 +231,20 @@ async def test_work_that_is_refused_fails_at_once(workshop: Workshop) -> None:
     assert workshop.ended == [f"{lease}:REJECTED"]
 
 
-@pytest.mark.parametrize("error", [Unavailable(), RuntimeError(), asyncio.CancelledError()], ids=repr)
-async def test_unavailable_work_is_retried_until_attempts_are_exhausted(
-    workshop: Workshop, error: BaseException
+@pytest.mark.parametrize(
+    ("error", "attempts"),
+    [
+        (Unavailable(), 3),
+        (RuntimeError(), 3),
+        (asyncio.CancelledError(), 3),
+        (OverflowError(), 2),
+        (KeyError("x"), 2),
+        (ValueError(), 2),
+    ],
+    ids=repr,
+)
+async def test_failing_work_is_retried_until_attempts_are_exhausted(
+    workshop: Workshop, error: BaseException, attempts: int
 ) -> None:
     runs: list[int] = []
 
@@ -248,7 +259,7 @@ async def test_unavailable_work_is_retried_until_attempts_are_exhausted(
             while not workshop.ended:
                 await workshop.later(10)
                 await asyncio.sleep(0.02)
-    assert runs == [1, 2, 3]
+    assert runs == [*range(1, attempts + 1)]
 
 
 async def test_work_in_hand_is_finished_before_the_process_stops(workshop: Workshop) -> None:
