@@ -13,11 +13,12 @@ from typing import Any
 import anyio
 from fastapi.requests import HTTPConnection
 
+from libs.changes import Changeset
 from libs.errors import NotFound, Rejected, SumaError
 from libs.events.values import Hitl, ToolCall
 from libs.identity import Principal
 from services.gateway.api import approvals, commands, sessions
-from services.gateway.api.commands import IdempotentRequest
+from services.gateway.api.commands import CommandResult, IdempotentRequest
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Accepted, Answer, ApprovalShown, Cancel, Commanded, FirstMessage, TurnShown
 from services.gateway.api.security import READING, require
@@ -201,6 +202,14 @@ class TurnClient:
         """Approve, deny, or override an approval."""
         once = IdempotentRequest(key, f"approval {approval_id}", answer.model_dump(mode="json"))
         return await approvals.decide(self._here, self._who, once, approval_id, answer)
+
+    async def note(self, turn: TurnShown, key: str) -> None:
+        """Keep a receipt that says only that something happened, for every replica. Safe to repeat."""
+
+        async def decide() -> CommandResult:
+            return CommandResult(Changeset(commands.cause_of(self._who, turn.session_id, turn.turn_id)), {})
+
+        await commands.write(self._here, self._who, IdempotentRequest(key, "note", turn.turn_id), decide)
 
     async def cancel(self, turn_id: str, *, reason: str = "", key: str | None = None) -> Commanded:
         """Cancel a turn. Raises TurnOver if it has already ended."""

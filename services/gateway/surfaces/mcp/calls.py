@@ -6,8 +6,9 @@ turn that it began; before, only `notifications/cancelled` does.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -36,7 +37,7 @@ from libs.identity import Principal
 from libs.skills import ToolDefinition
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Accepted, TurnShown
-from services.gateway.domain.bodies import flaw
+from services.gateway.domain.bodies import digest, flaw
 from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
 from services.gateway.surfaces.mcp.progress import words_of
@@ -51,10 +52,14 @@ ARGS_BYTES = 32 * 1024
 TEXT_MOST = 300
 """Characters of the message that describes a given call."""
 CANCEL_SECONDS = 5.0
+LOOK_SECONDS = 1.0
+"""Seconds between two looks at whether the client has dismissed its form."""
 FAR_SECONDS = 1e10
 """A time beyond every clock, in Unix seconds: the year 2286."""
 ASKING = ("approval.requested", "clarification.requested", "approval.closed")
 """Events after which another question may be open."""
+STALE = "stale"
+"""The outcome of an answer that closed nothing."""
 QUESTION = "question"
 """The key of the one form of an `input_required` result."""
 
@@ -74,8 +79,8 @@ class Stream(Protocol):
     def at(self, seq: int) -> None:
         """Note the number of the last event that was sent to the client."""
 
-    async def ask(self, turn_id: str, question: Question) -> None:
-        """Send a question to the client. The answer reaches the turn by itself."""
+    async def ask(self, turn_id: str, question: Question) -> str:
+        """Send a question to the client; return the name of the form. The answer reaches the turn by itself."""
 
     async def leave(self) -> None:
         """End the stream without an answer. Never returns: the call is over."""
@@ -104,6 +109,8 @@ class Call:
     """Questions that this request has asked, or that it answers."""
     following: str = ""
     """The turn that it follows."""
+    form: str = ""
+    """The name of the last form that it sent to the client."""
 
     @classmethod
     def of(cls, context: Context) -> Call:
@@ -193,10 +200,32 @@ class Call:
         done = await self.turns.cancel(_one(args, "turn_id"), reason=str(args.get("reason", "")))
         return ended(await self.turns.turn(done.turn_id), None)
 
-    async def follow(self, turn: Accepted | TurnShown, *, after: int | None = None) -> Result:
-        """Report progress until the turn ends or asks what this client cannot be asked. A turn that only carried an
-        answer is followed by the turn that asked.
-        """
+    async def follow(self, turn: Accepted | TurnShown) -> Result:
+        """Report progress until the turn ends, or asks what this client cannot be asked or does not want to answer."""
+        dismissed: list[Result] = []
+        with anyio.CancelScope() as scope:
+            watch = asyncio.ensure_future(self._watch_form(dismissed, scope.cancel))
+            try:
+                return await self._followed(turn)
+            finally:
+                watch.cancel()
+        return dismissed[0]
+
+    async def _watch_form(self, dismissed: list[Result], leave: Callable[[], None]) -> None:
+        """Leave once the client has dismissed its form, at any replica, and the question is still open."""
+        while True:
+            await anyio.sleep(LOOK_SECONDS)
+            with suppress(SumaError):
+                if not self.form or await self.turns.receipt(dismissal(self.form)) is None:
+                    continue
+                turn_id, asked, *_ = self.form.split("/")
+                status, self.form = await self.turns.status(turn_id), ""
+                if status.question is not None and key_of(status.question, turn_id) == asked:
+                    dismissed.append(waiting(status.turn, status.question))
+                    leave()
+
+    async def _followed(self, turn: Accepted | TurnShown, *, after: int | None = None) -> Result:
+        """Return the result of a turn. One that only carried an answer is followed by the turn that asked."""
         assert self.context.request is not None
         # The turn may take long: a call that waits counts as a stream, not as a running request.
         self.context.request.state.release()
@@ -211,7 +240,7 @@ class Call:
                         after = item.seq
                         last = item.data if item.type == "step.changed" else last
                         await self._tell(turn, item)
-                        if item.type in ASKING and (asked := await self._ask(turn)) is not None:
+                        if item.type in ASKING and (asked := await self._ask(turn, item)) is not None:
                             return asked
                     case Heartbeat():
                         await self._wait(after or 0)
@@ -219,7 +248,7 @@ class Call:
                         return await self._left(turn, item)
         done = await self.turns.turn(turn.turn_id)
         if done.reason == reasons.ANSWERED_CLARIFICATION:
-            return await self.follow(await self.turns.turn(done.detail), after=after)
+            return await self._followed(await self.turns.turn(done.detail), after=after)
         return ended(done, last)
 
     async def _tell(self, turn: Accepted | TurnShown, event: Numbered) -> None:
@@ -239,17 +268,20 @@ class Call:
         past = self.here.platform.clock.now().timestamp() / FAR_SECONDS
         await self.context.session.report_progress(after + past, message="waiting")
 
-    async def _ask(self, turn: Accepted | TurnShown) -> Result | None:
+    async def _ask(self, turn: Accepted | TurnShown, event: Numbered) -> Result | None:
         """Ask what the turn asks now, unless this request has; return the result that ends the request, if one does."""
         status = await self.turns.status(turn.turn_id)
         question = status.question
-        if question is None or (key := key_of(question, turn.turn_id)) in self.asked:
+        if question is None:
             return None
+        if (key := key_of(question, turn.turn_id)) in self.asked:
+            # An answer did not fit: the form is gone, and the question is open.
+            return waiting(status.turn, question) if event.data.get("outcome") == STALE else None
         self.asked.add(key)
         if not self.elicits or not questions.is_asked(question):
             return waiting(status.turn, question)
         if self.stream is not None:
-            await self.stream.ask(turn.turn_id, question)
+            self.form = await self.stream.ask(turn.turn_id, question)
             return None
         form = questions.form(question, self.context.protocol_version)
         state = RequestState(turn_id=turn.turn_id, asked=key)
@@ -279,6 +311,11 @@ class Call:
 def key_of(question: Question, turn_id: str) -> str:
     """Return what tells a question from every other."""
     return f"{turn_id}.{question.seq}" if isinstance(question, Clarification) else question.approval_id
+
+
+def dismissal(form: str) -> str:
+    """Return the key of the receipt that says that a client has dismissed a form."""
+    return f"mcp-dismissed-{digest(form, None)}"
 
 
 async def answer(turns: TurnClient, turn_id: str, question: Question, said: ElicitResult) -> bool:

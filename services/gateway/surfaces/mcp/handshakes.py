@@ -134,13 +134,19 @@ class Handshakes:
             group.cancel_scope.cancel()
 
     async def _take_answer(self, turns: TurnClient, message: Mapping[str, Json]) -> None:
-        """Pass a person's answer on. One that comes too late, or to nothing, is acknowledged like any other."""
-        turn_id, _, asked = message["id"].partition("/")
-        with suppress(SumaError, ValidationError):
-            said = ElicitResult.model_validate(message.get("result"))
-            question = (await turns.status(turn_id)).question
-            if question is not None and calls.key_of(question, turn_id) == asked:
-                await calls.answer(turns, turn_id, question, said)
+        """Pass a person's answer on. One that comes too late, or to nothing, is acknowledged like any other. Without a
+        usable answer the form is dismissed, and its call ends with the question.
+        """
+        turn_id, asked = [*message["id"].split("/"), ""][:2]
+        with suppress(SumaError):
+            status = await turns.status(turn_id)
+            if status.question is None or calls.key_of(status.question, turn_id) != asked:
+                return
+            with suppress(SumaError, ValidationError):
+                said = ElicitResult.model_validate(message.get("result"))
+                if await calls.answer(turns, turn_id, status.question, said):
+                    return
+            await turns.note(status.turn, calls.dismissal(message["id"]))
 
     async def _cancel(self, turns: TurnClient, session: Session, message: Mapping[str, Json]) -> None:
         params = message.get("params")
@@ -200,12 +206,15 @@ class CallStream(EventStore):
         """Note the number of the last event that was sent to the client."""
         self._position = replace(self._position, seq=seq)
 
-    async def ask(self, turn_id: str, question: Question) -> None:
-        """Ask on this stream. The answer reaches the turn by itself, through any replica."""
+    async def ask(self, turn_id: str, question: Question) -> str:
+        """Ask on this stream. The answer reaches the turn by itself, through any replica. The form's name holds that of
+        the call: another call asks anew.
+        """
         assert self._write is not None
+        name = f"{turn_id}/{calls.key_of(question, turn_id)}/{self.key}"
         asked = JSONRPCRequest(
             jsonrpc="2.0",
-            id=f"{turn_id}/{calls.key_of(question, turn_id)}",
+            id=name,
             method="elicitation/create",
             params=questions.form(question, self._version).model_dump(
                 by_alias=True, mode="json", exclude_none=True, exclude={"mode"}
@@ -213,6 +222,7 @@ class CallStream(EventStore):
         )
         related = ServerMessageMetadata(related_request_id=self._position.request_id)
         await self._write(SessionMessage(asked, metadata=related))
+        return name
 
     async def leave(self) -> None:
         """End the stream without an answer; the client resumes it at another replica, or here after a restart."""

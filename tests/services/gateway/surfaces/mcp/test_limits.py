@@ -23,11 +23,11 @@ REVISIONS = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 
 
 @asynccontextmanager
-async def connected(made: RunningGateway, revision: str) -> AsyncIterator[Client]:
+async def connected(made: RunningGateway, revision: str, **callbacks: Any) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {made.owner}"}
     async with served(made) as url, httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
         transport = streamable_http_client(f"{url}/mcp", http_client=http)
-        async with Client(transport, mode=REVISIONS[revision]) as client:
+        async with Client(transport, mode=REVISIONS[revision], **callbacks) as client:
             assert client.protocol_version == revision
             yield client
 
