@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-METADATA = "/.well-known/oauth-protected-resource"
+WELL_KNOWN = "/.well-known/"
+"""Documents below it are public (RFC 8615); an unknown one is not found."""
+METADATA = f"{WELL_KNOWN}oauth-protected-resource"
 """The path of a protected resource's metadata (RFC 9728)."""
 MCP = "/mcp"
 """The endpoint for MCP hosts, a protected resource of its own."""

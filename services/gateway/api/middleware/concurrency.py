@@ -20,7 +20,7 @@ from services.gateway.api.middleware.rate_limits import route_of, with_rates
 from services.gateway.api.middleware.request_guard import body_limit, crowded, sends_file, too_large
 from services.gateway.credentials import Identified
 from services.gateway.domain.bodies import SDK_VALUES_MOST, VALUES_MOST, is_crowded
-from services.gateway.domain.urls import MCP, METADATA
+from services.gateway.domain.urls import MCP, METADATA, WELL_KNOWN
 from services.gateway.surfaces.a2a.paths import JSONRPC, PUBLIC
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ConcurrencyMiddleware:
         self._app, self._gateway, self._limiter = app, gateway, gateway.concurrency
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or scope["path"] in OPEN:
+        if scope["type"] == "lifespan" or scope["path"] in OPEN or scope["path"].startswith(WELL_KNOWN):
             await self._app(scope, receive, send)
         elif self._gateway.drain.closed:
             await _draining()(scope, receive, send)

@@ -85,7 +85,9 @@ class RequestGuard:
                     if message["status"] == 412:
                         headers["Tus-Version"] = VERSION
                 if "www-authenticate" in headers:
-                    headers["WWW-Authenticate"] = challenge(headers["www-authenticate"], own, scope["path"])
+                    headers["WWW-Authenticate"] = challenge(
+                        headers["www-authenticate"], own, scope["path"], self._settings.oidc
+                    )
             await send(message)
 
         return send_with_headers

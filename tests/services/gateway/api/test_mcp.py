@@ -34,18 +34,23 @@ async def session_id(http: httpx.AsyncClient) -> str:
 
 
 @pytest.mark.requirement("A21")
-async def test_challenge_names_scope_and_metadata(home: RunningGateway) -> None:
+async def test_without_an_issuer_nothing_points_to_oauth(home: RunningGateway) -> None:
     async with home.client() as http:
         del http.headers["Authorization"]
         refused = await post(http, rpc("tools/list"))
-        challenge = refused.headers["www-authenticate"]
-        assert refused.status_code == 401
-        assert 'scope="chat files:read files:write memory"' in challenge
-        where = challenge.split('resource_metadata="')[1].rstrip('"')
-        described = (await http.get(where)).json()
-    assert where == "http://localhost:8010/.well-known/oauth-protected-resource/mcp"
-    assert described["resource"] == "http://localhost:8010/mcp"
-    assert refused.json()["error"]["data"]["code"] == "BAD_KEY"
+        described = [await http.get(f"/.well-known/oauth-protected-resource{path}") for path in ("", "/mcp")]
+    challenge = refused.headers["www-authenticate"]
+    assert (refused.status_code, refused.json()["error"]["data"]["code"]) == (401, "BAD_KEY")
+    assert 'scope="chat files:read files:write memory"' in challenge
+    assert "resource_metadata" not in challenge
+    assert [(each.status_code, each.json()["code"]) for each in described] == [(404, "NO_ISSUER")] * 2
+
+
+async def test_unknown_well_known_document_is_not_found(home: RunningGateway) -> None:
+    async with home.client() as http:
+        del http.headers["Authorization"]
+        answers = [await http.get(f"/.well-known/{name}") for name in ("oauth-authorization-server", "openid")]
+    assert [answer.status_code for answer in answers] == [404] * 2
 
 
 async def test_missing_scope_is_challenged_and_recorded(home: RunningGateway) -> None:

@@ -279,6 +279,7 @@ async def test_mcp_metadata_names_the_issuer_of_its_tokens(sign_in: SignIn) -> N
         described = (await http.get("/.well-known/oauth-protected-resource/mcp")).json()
     assert described["authorization_servers"] == [sign_in.issuer.url]
     assert described["resource"].endswith("/mcp")
+    assert described["scopes_supported"] == ["chat", "files:read", "files:write", "memory"]
 
 
 @pytest.mark.requirement("A21")

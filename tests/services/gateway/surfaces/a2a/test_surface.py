@@ -90,7 +90,7 @@ async def test_missing_key_is_refused_with_a_challenge_in_protocol_errors(agent:
         async with agent.http(key, **V1) as http:
             rest, rpc = await http.get("/a2a/v1/tasks"), await http.post("/a2a", json=call())
         assert (rest.status_code, rpc.status_code) == (401, 401)
-        assert "resource_metadata=" in rest.headers["www-authenticate"]
+        assert rest.headers["www-authenticate"].startswith("Bearer ")
         assert rest.json()["error"]["status"] == "UNAUTHENTICATED"
         assert rpc.json()["error"]["code"] == -32000
 
