@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from a2a.server.context import ServerCallContext
+from a2a.utils.constants import VERSION_HEADER
 from a2a.utils.errors import InternalError, InvalidParamsError
 from a2a.utils.proto_utils import validate_proto_required_fields
 from google.protobuf.message import Message as ProtoMessage
@@ -54,6 +55,7 @@ class Call:
         self.turns = TurnClient(here, self.who, self.request)
         self.base = base(self.request.url.scheme, self.request.headers["host"], here.settings.public_url)
         self.extensions = context.requested_extensions
+        self.version: str = context.state["headers"][VERSION_HEADER]
         if getattr(params, "tenant", "") not in ("", self.who.tenant):
             raise InvalidParamsError("the tenant is that of your credentials; leave it out")
         validate_proto_required_fields(params)
@@ -68,4 +70,4 @@ class Call:
             if found is not None:
                 raise found from None
             setattr(self.request.state, REFUSED, error)
-            raise InternalError from None
+            raise InternalError(str(error)) from None

@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 import orjson
+from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 from a2a.types.a2a_pb2 import AgentCard
 from google.protobuf.json_format import MessageToDict, ParseDict
 
@@ -24,7 +25,7 @@ from services.gateway.surfaces.a2a.paths import JSONRPC, KEYS, REST
 from services.gateway.surfaces.a2a.signing import signed
 from services.gateway.surfaces.a2a.tasks import EXTENSION, PARTIAL_TEXT
 
-VERSION = "1.0"
+VERSION, BEFORE = "1.0", "0.3"
 REMEMBERED = 32
 DESCRIPTION = "Plans what you ask for, has the plan reviewed, acts under policy, and can show and undo what it did."
 
@@ -62,9 +63,12 @@ class Cards:
         return Served(body, f'"{sha256(body).hexdigest()[:32]}"', self._modified)
 
     def _signed(self, plain: dict[str, Any], base: str) -> dict[str, Any]:
-        """Add a JWS over the canonical card (8.4). The protobuf form has dropped all empty values."""
-        protected, signature = signed(self._keys, {"jku": f"{base}{KEYS}"}, canonical(plain))
-        return {**plain, "signatures": [{"protected": protected, "signature": signature}]}
+        """Add the members that clients of 0.3 read, and a JWS (8.4) over each canonical form: of the protobuf, without its
+        empty values, and of the served card, for clients that take it as it is.
+        """
+        served = agent_card_to_dict(ParseDict(plain, AgentCard()))
+        signatures = [signed(self._keys, {"jku": f"{base}{KEYS}"}, canonical(form)) for form in (plain, served)]
+        return {**served, "signatures": [{"protected": head, "signature": tail} for head, tail in signatures]}
 
 
 def card(base: str, skills: Skills, oidc: Oidc) -> dict[str, Any]:
@@ -83,6 +87,7 @@ def card(base: str, skills: Skills, oidc: Oidc) -> dict[str, Any]:
         "supportedInterfaces": [
             {"url": f"{base}{JSONRPC}", "protocolBinding": "JSONRPC", "protocolVersion": VERSION},
             {"url": f"{base}{REST}", "protocolBinding": "HTTP+JSON", "protocolVersion": VERSION},
+            {"url": f"{base}{JSONRPC}", "protocolBinding": "JSONRPC", "protocolVersion": BEFORE},
         ],
         "capabilities": {
             "streaming": True,

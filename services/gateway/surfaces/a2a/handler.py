@@ -162,7 +162,7 @@ class Tasks(RequestHandler):
         """Tell a webhook of a task's updates from now on."""
         call = Call(self._here, context, params)
         with call.refusing():
-            await self._webhooks.check(params)
+            await self._webhooks.check(call, params)
             sent = Sent(params.task_id)
             now = await self._tasks.now(call, sent)
             return await self._webhooks.add(call, now.place, params)
@@ -204,7 +204,7 @@ class Tasks(RequestHandler):
         if not wanted.HasField("task_push_notification_config"):
             return await self._inbox.take(call, params)
         # Before the message: a webhook that is refused must not leave a task behind.
-        await self._webhooks.check(wanted.task_push_notification_config)
+        await self._webhooks.check(call, wanted.task_push_notification_config)
         sent = await self._inbox.take(call, params)
         place = sent.accepted or (await self._tasks.now(call, sent)).place
         await self._webhooks.add(call, place, wanted.task_push_notification_config)

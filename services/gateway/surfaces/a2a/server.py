@@ -1,7 +1,8 @@
 """The HTTP side of A2A: the card, and the SDK's dispatchers behind our checks of version, body and slow clients.
 
 The SDK accepts every minor version and no version in the query, and it answers all other errors than the protocol's
-with 500; both are settled here.
+with 500; both are settled here. A client without a version, or with 0.3, is served over JSON-RPC by the SDK's own
+translation.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from email.utils import parsedate_to_datetime
 
 from a2a.extensions.common import HTTP_EXTENSION_HEADER, get_requested_extensions
 from a2a.server.context import ServerCallContext
+from a2a.server.request_handlers.response_helpers import build_error_response
 from a2a.server.routes.common import ServerCallContextBuilder
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.routes.rest_dispatcher import RestDispatcher
@@ -19,7 +21,7 @@ from a2a.utils.constants import VERSION_HEADER
 from a2a.utils.errors import VersionNotSupportedError
 from fastapi import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 from typing_extensions import override
 
@@ -28,7 +30,7 @@ from services.gateway.api.bodies import parsed
 from services.gateway.api.context import Gateway
 from services.gateway.domain.urls import base
 from services.gateway.surfaces.a2a.calls import REFUSED
-from services.gateway.surfaces.a2a.card import VERSION, Cards, Served
+from services.gateway.surfaces.a2a.card import BEFORE, VERSION, Cards, Served
 from services.gateway.surfaces.a2a.handler import Tasks
 from services.gateway.surfaces.a2a.signing import key_set
 
@@ -39,16 +41,22 @@ CACHED = "public, max-age=300"
 BODIES = ("application/json", "application/a2a+json")
 
 
+def version_of(request: Request) -> str:
+    """Return the version of a request's protocol. Raises VersionNotSupportedError for any other than 1.0 and 0.3."""
+    asked = request.headers.get(VERSION_HEADER) or request.query_params.get(VERSION_HEADER) or BEFORE
+    for version in (VERSION, BEFORE):
+        if asked.split(".")[:2] == version.split("."):
+            return version
+    raise VersionNotSupportedError(f"version {asked[:20]} is not supported; send {VERSION_HEADER}: {VERSION}")
+
+
 class Contexts(ServerCallContextBuilder):
     """The SDK's view of a request: its version, checked, and its extensions."""
 
     @override
     def build(self, request: Request) -> ServerCallContext:
-        """Return the context. Raises VersionNotSupportedError for any other version than 1.0."""
-        asked = request.headers.get(VERSION_HEADER) or request.query_params.get(VERSION_HEADER) or "0.3"
-        if asked.split(".")[:2] != VERSION.split("."):
-            raise VersionNotSupportedError(f"version {asked[:20]} is not supported; send {VERSION_HEADER}: {VERSION}")
-        headers = {VERSION_HEADER: VERSION}
+        """Return the context. Raises VersionNotSupportedError."""
+        headers = {VERSION_HEADER: version_of(request)}
         extensions = get_requested_extensions(request.headers.getlist(HTTP_EXTENSION_HEADER))
         return ServerCallContext(state={"headers": headers, "request": request}, requested_extensions=extensions)
 
@@ -61,7 +69,11 @@ class Server:
         self._cards = Cards(here.platform.keys, since=here.platform.clock.now(), oidc=here.settings.oidc)
         handler, contexts = Tasks(here), Contexts()
         self._rest = RestDispatcher(handler, contexts)
-        self._jsonrpc = JsonRpcDispatcher(handler, contexts)
+        # A request of 1.0 must not reach the methods of 0.3.
+        self._jsonrpc = {
+            VERSION: JsonRpcDispatcher(handler, contexts),
+            BEFORE: JsonRpcDispatcher(handler, contexts, enable_v0_3_compat=True),
+        }
 
     async def serve(self, operation: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request. Raises the errors that HTTP itself expresses."""
@@ -74,13 +86,20 @@ class Server:
             case "keys":
                 response = _cached(request, self._cards.served(key_set(self._here.platform.keys)))
             case "jsonrpc":
-                response = await self._jsonrpc.handle_requests(request)
+                response = await self._rpc(request)
             case _:
                 response = await getattr(self._rest, operation)(request)
         refused: Exception | None = getattr(request.state, REFUSED, None)
         if refused is not None:
             raise refused
         await self._send_in_time(response, scope, receive, send)
+
+    async def _rpc(self, request: Request) -> Response:
+        try:
+            return await self._jsonrpc[version_of(request)].handle_requests(request)
+        except VersionNotSupportedError as refused:
+            body = await request.json()
+            return JSONResponse(build_error_response(body.get("id") if isinstance(body, dict) else None, refused))
 
     def _card(self, request: Request) -> Response:
         own = base(request.url.scheme, request.headers["host"], self._here.settings.public_url)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from a2a.types.a2a_pb2 import AuthenticationInfo, TaskPushNotificationConfig
-from a2a.utils.errors import InvalidParamsError
+from a2a.utils.errors import InvalidParamsError, PushNotificationNotSupportedError
 
 from libs import ids
 from libs.changes import Changeset
@@ -17,6 +17,7 @@ from services.gateway.api.context import Gateway
 from services.gateway.api.models import Accepted
 from services.gateway.rows import WebhookDropped
 from services.gateway.surfaces.a2a.calls import Call
+from services.gateway.surfaces.a2a.card import VERSION
 from services.gateway.surfaces.a2a.push import changed
 from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
 
@@ -32,8 +33,15 @@ class TaskWebhooks:
     def __init__(self, here: Gateway, store: TaskStore) -> None:
         self._here, self._store = here, store
 
-    async def check(self, asked: TaskPushNotificationConfig) -> str:
-        """Return the webhook's host. Raises InvalidParamsError if it may not be called, or a value is no header."""
+    async def check(self, call: Call, asked: TaskPushNotificationConfig) -> str:
+        """Return the webhook's host.
+
+        Raises:
+            InvalidParamsError: it may not be called, or a value is no header.
+            PushNotificationNotSupportedError: the client speaks 0.3, and notifications are those of 1.0.
+        """
+        if call.version != VERSION:
+            raise PushNotificationNotSupportedError(f"notifications are those of A2A {VERSION}; poll the task")
         auth = asked.authentication
         if not (VALUE.fullmatch(asked.token) and VALUE.fullmatch(auth.credentials) and SCHEME.fullmatch(auth.scheme)):
             raise InvalidParamsError("token, scheme and credentials are header values of at most 4096 characters")
@@ -46,7 +54,7 @@ class TaskWebhooks:
 
     async def add(self, call: Call, place: Accepted, asked: TaskPushNotificationConfig) -> TaskPushNotificationConfig:
         """Tell a webhook of what follows a place in the task's events. One with the same id is replaced."""
-        who, host = call.who, await self.check(asked)
+        who, host = call.who, await self.check(call, asked)
         await self._here.writable(who, place.session_id)
         # Without an id the address is its name, so that a repeated request adds no second one.
         name = asked.id or ids.derived(place.turn_id, asked.url)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
+import jwt
 import pytest
 from a2a.client import A2ACardResolver
-from a2a.types.a2a_pb2 import AgentCard
+from a2a.client.card_resolver import parse_agent_card
 from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
-from google.protobuf.json_format import ParseDict
 from jwt.api_jwk import PyJWK
 
 from libs.identity.keys import mint
+from libs.keys.canonical import canonical
+from services.gateway.surfaces.a2a.signing import encoded
 from tests.services.gateway.surfaces.a2a.agent import Agent
 
 CARD, KEYS = "/.well-known/agent-card.json", "/.well-known/jwks.json"
@@ -29,6 +32,7 @@ async def test_card_is_public_and_names_both_bindings(agent: Agent) -> None:
     assert [(each.protocol_binding, each.url, each.protocol_version) for each in card.supported_interfaces] == [
         ("JSONRPC", f"{agent.url}/a2a", "1.0"),
         ("HTTP+JSON", f"{agent.url}/a2a/v1", "1.0"),
+        ("JSONRPC", f"{agent.url}/a2a", "0.3"),
     ]
     assert card.capabilities.streaming
     assert {"bearer", "apiKey"} <= set(card.security_schemes)
@@ -61,22 +65,38 @@ async def test_card_is_signed_by_a_published_key(agent: Agent) -> None:
         return PyJWK.from_dict(keys[key_id or ""])
 
     verify = create_signature_verifier(key_of, ["EdDSA"])
-    verify(ParseDict(card, AgentCard()))
+    verify(parse_agent_card(deepcopy(card)))
     with pytest.raises(InvalidSignaturesError):
-        verify(ParseDict({**card, "name": "Another"}, AgentCard()))
+        verify(parse_agent_card({**deepcopy(card), "name": "Another"}))
+    # A client of another language may verify the card as it is served.
+    last = card.pop("signatures")[-1]
+    token = f"{last['protected']}.{encoded(canonical(card))}.{last['signature']}"
+    assert jwt.decode(token, key_of(jwt.get_unverified_header(token)["kid"], f"{agent.url}{KEYS}"), ["EdDSA"]) == card
 
 
 @pytest.mark.parametrize(
     ("version", "accepted"),
     [("", False), ("0.3", False), ("1.0", True), ("1.0.1", True), ("1.5", False)],
 )
-async def test_only_version_1_0_is_accepted(agent: Agent, version: str, accepted: bool) -> None:
+async def test_methods_of_1_0_need_their_version(agent: Agent, version: str, accepted: bool) -> None:
     async with agent.http(**({"A2A-Version": version} if version else {})) as http:
         rest = await http.get("/a2a/v1/tasks")
         rpc = (await http.post("/a2a", json=call())).json()
         query = await http.get("/a2a/v1/tasks", params={"A2A-Version": version}, headers={"A2A-Version": ""})
     assert {rest.status_code, query.status_code} == {200 if accepted else 400}
     assert rpc.get("error", {}).get("code") == (None if accepted else -32009)
+
+
+@pytest.mark.parametrize("version", ["0.2.6", "1.5", "2", "x"])
+async def test_unknown_version_is_refused_for_every_method(agent: Agent, version: str) -> None:
+    async with agent.http(**{"A2A-Version": version}) as http:
+        answers = [(await http.post("/a2a", json=call(method))).json() for method in ("message/send", "GetTask", "?")]
+    assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(7, -32009)] * 3
+
+
+async def test_request_of_1_0_reaches_no_method_of_0_3(agent: Agent) -> None:
+    async with agent.http(**V1) as http:
+        assert (await http.post("/a2a", json=call("tasks/get"))).json()["error"]["code"] == -32601
 
 
 async def test_address_of_json_rpc_may_end_in_a_slash(agent: Agent) -> None:
