@@ -18,7 +18,7 @@ from deploy.local import cache
 
 TESTS = Path(__file__).parent
 SLOW = (
-    *("browser/", "chaos/", "deploy/", "journeys/", "trial/"),
+    *("browser/", "chaos/", "deploy/", "hostile/", "journeys/", "trial/"),
     # Real Kafka, OPA and S3.
     *("conformance/bus/", "libs/bus/kafka/", "libs/objects/test_s3.py", "libs/policy/test_opa.py"),
     "services/test_production_ports.py",

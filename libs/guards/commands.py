@@ -53,7 +53,7 @@ HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/t
 EVERYTHING = re.compile(r"(?:/|~|\$HOME|\.|\.\.|/(?:bin|boot|dev|etc|home|lib|root|sbin|sys|usr|var))?/*\**")
 
 SUSPECT = re.compile(
-    r"(?<![\w.-])(?:rm|curl|wget|dd|chmod|chown|mkfs[.\w]*|wipefs|[a-z]{0,3}sh)(?![\w-])|[$`>{]|/dev/|/\S*[?*\[]|\(\)|subprocess|\bos\b|eval|exec"
+    r"(?<![\w.-])(?:rm|curl|wget|dd|chmod|chown|mkfs[.\w]*|wipefs|[a-z]{0,3}sh)(?![\w-])|[$`>{]|/dev/|/[^\s/?*\[]*[?*\[]|\(\)|subprocess|\bos\b|eval|exec"
 )
 """Besides quotes and backslashes, the characters of which a text needs one to be worth reading as words."""
 

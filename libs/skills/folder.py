@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import re2
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
@@ -18,7 +19,18 @@ from skills_ref.errors import ParseError
 from skills_ref.parser import parse_frontmatter
 from skills_ref.validator import validate_metadata
 
-from libs.skills.definitions import PAGE, TOOLS, Effect, Kind, Need, Primitive, SkillDefinition, Source, ToolDefinition
+from libs.skills.definitions import (
+    PAGE,
+    TOOLS,
+    Effect,
+    Kind,
+    Need,
+    Primitive,
+    SkillDefinition,
+    Source,
+    ToolDefinition,
+    linear,
+)
 from libs.skills.files import LOADER, BadSkill, digest_of, read_files
 from libs.skills.intents import Intent, Slot, SlotType
 
@@ -260,7 +272,7 @@ def _hazards(schema: Any) -> Iterator[str]:
         if name in REFERRING and isinstance(value, str):
             yield f"may not refer to other schemas ({name})"
         if name == "pattern" and isinstance(value, str) and not _compiles(value):
-            yield f"contain a pattern that is not a regular expression: {value}"
+            yield f"contain a pattern that is not a regular expression of RE2: {value}"
         if name == "patternProperties" and isinstance(value, dict):
             yield f"may not contain {name}"
         yield from _hazards(value)
@@ -268,8 +280,8 @@ def _hazards(schema: Any) -> Iterator[str]:
 
 def _compiles(pattern: str) -> bool:
     try:
-        re.compile(pattern)
-    except (re.error, RecursionError):
+        linear(pattern)
+    except re2.error:
         return False
     return True
 

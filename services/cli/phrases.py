@@ -133,8 +133,8 @@ WITHOUT_YOU = "Still running in the background. Resume with suma chat --session 
 SOME = re.compile(r"(?:x|exclude)(?:\s+(?P<which>[\d\s,-]+))?", re.IGNORECASE)
 """Excludes items: the given numbers, or those that are asked for next."""
 SHOW_ALL = re.compile(
-    r"\W*(?:(?:show|list|see)(?:\W+(?:me|please))*)?"
-    r"(?:\W*(?:all|everything|(?:all\s+of\s+)?them(?:\s+all)?|more|the\s+(?:rest|others?))(?:\s+\d+)?)\W*",
-    re.IGNORECASE,
+    r"(?:(?:show|list|see) )?(?:(?:me|please) )*"
+    r"(?:all|everything|(?:all of )?them(?: all)?|more|the (?:rest|others?))(?: \d+)?"
 )
-"""Asks for the full list of items."""
+"""The words that ask for the full list of items."""
+WORDS = re.compile(r"\w+")

@@ -98,7 +98,7 @@ class Terminal:
                 if left_out and self._agrees_to_rest(question, left_out):
                     return {"verdict": "override", "exclude": left_out}
                 continue
-            if items and phrases.SHOW_ALL.fullmatch(typed):
+            if items and phrases.SHOW_ALL.fullmatch(" ".join(phrases.WORDS.findall(typed.lower()))):
                 self._list(question)
                 continue
             match classify(typed):

@@ -25,6 +25,8 @@ ASKED = ("containing", "lacking")
 BOUNDS = Bounds(
     text_bytes=256 * 1024, document_bytes=32 << 20, documents=200, documents_bytes=256 << 20, documents_seconds=20.0
 )
+NEAR_MOST = 100
+"""Characters before and after a mention that may deny it: a line may be as long as its file."""
 LINE_MOST, LINES_MOST, NAMED_MOST = 100, 40, 10
 _STILL = r"(?:\s+(?:yet|been|be|fully|completely|quite|all))"
 _NOT = r"not|never|no|nor|un|non|(?:is|was|has|have|are|were)n['’]?t"
@@ -32,7 +34,8 @@ _IF = r"(?:to|must|should|shall|will|can|may)\s+be|if|unless|until|when"
 DENIED_BEFORE = re.compile(rf"(?<!\w)(?:{_NOT}){_STILL}{{0,3}}[\s-]+$")
 OPEN_BEFORE = re.compile(rf"(?<!\w)(?:{_IF}){_STILL}{{0,3}}\s+$")
 DENIED_AFTER = re.compile(
-    r"\s*(?:[:=?]|\s[-–—])\s*(?:no|not|nope|never|open|pending)(?!\w)|\s+no\s*[.!]*\s*$|\s*[:=?]?\s*(?:_{2,}|\[\s*\])"
+    r"\s{0,9}(?:[:=?]|\s[-–—])\s{0,9}(?:no|not|nope|never|open|pending)(?!\w)|\s{1,9}no\s{0,9}[.!]*\s{0,9}$"
+    r"|\s{0,9}[:=?]?\s{0,9}(?:_{2,}|\[\s{0,9}\])"
 )
 STATE = re.compile(r"\w*(?:ed|id|one|ent|\w\w\wt)")
 """Words of a condition: "if paid" does not say that it is paid, while "if Hobbs calls" names Hobbs."""
@@ -129,8 +132,8 @@ def _pattern(wanted: str) -> re.Pattern[str]:
 
 
 def _denied(plain: str, place: re.Match[str], *, may_be: bool) -> bool:
-    begin, end = plain.rfind("\n", 0, place.start()) + 1, plain.find("\n", place.end())
-    before, after = plain[begin : place.start()], plain[place.end() : end if end >= 0 else len(plain)]
+    before = plain[max(0, place.start() - NEAR_MOST) : place.start()].rpartition("\n")[2]
+    after = plain[place.end() : place.end() + NEAR_MOST].partition("\n")[0]
     if DENIED_BEFORE.search(before) or DENIED_AFTER.match(after):
         return True
     return may_be and OPEN_BEFORE.search(before) is not None

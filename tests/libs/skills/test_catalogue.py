@@ -118,6 +118,7 @@ def test_bad_skill_is_reported_and_skipped_while_others_load(write: Write, tmp_p
         (("type: string", "type: text"), "not a JSON Schema"),
         (("type: string", "$ref: 'http://localhost/x'"), "may not refer"),
         (("type: string", "pattern: '('"), "not a regular expression"),
+        (("type: string", "pattern: '(a)\\1'"), "not a regular expression"),
         (("required: [path]", "required: [where]"), "unknown parameter where"),
         (("name: look", "name: look\n    composite: [a, b]"), "composite"),
         (("description: Look.", "description: ''"), "description"),

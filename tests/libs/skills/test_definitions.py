@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +57,11 @@ def test_references_are_known(text: str) -> None:
 @pytest.mark.parametrize("text", ["$step(1)", "$step(x).nodes", "a $step(1).nodes", "$step(1).nodes.x", 1, None])
 def test_other_values_are_no_references(text: object) -> None:
     assert not is_reference(text)
+
+
+@pytest.mark.requirement("A22")
+def test_pattern_of_a_tool_costs_linear_time(rename: ToolDefinition) -> None:
+    params = {"type": "object", "properties": {"path": {"type": "string", "pattern": "^(a+)+$"}}}
+    began = time.process_time()
+    assert replace(rename, params=params).validate({"path": "a" * 50_000 + "!"}).problems
+    assert time.process_time() - began < 1.0
