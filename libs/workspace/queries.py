@@ -1,13 +1,11 @@
-"""Queries on the staged view of a folder: filtered walks, duplicates by content, and statistics."""
+"""Queries on the staged view of a folder: walks, duplicates by content, and totals."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from typing import Any
 
 from libs.workspace import names
@@ -16,53 +14,9 @@ from libs.workspace.errors import Changed, Unreadable
 from libs.workspace.operations import Blob
 from libs.workspace.reserved import IGNORE_FILE, REPOSITORY
 from libs.workspace.safe_dir import SafeDir
-from libs.workspace.tree import ROOT
 from libs.workspace.view import Node, Original, View, extension_of
 
 NAMED_MOST = 20
-CATEGORIES = {
-    "documents": "pdf doc docx odt rtf txt md tex epub pages ppt pptx odp key",
-    "tables": "csv tsv xls xlsx ods numbers parquet",
-    "images": "jpg jpeg png gif bmp svg webp tif tiff heic raw ico",
-    "audio": "mp3 wav flac aac ogg m4a opus",
-    "video": "mp4 mkv mov avi webm m4v mpg",
-    "archives": "zip tar gz tgz bz2 xz 7z rar zst",
-    "code": "py js ts tsx jsx java c h cpp hpp rs go rb php sh sql html css ipynb",
-    "data": "json yaml yml xml toml ini db sqlite log",
-    "installers": "dmg pkg deb rpm exe msi appimage iso",
-}
-CATEGORY_OF = {f".{extension}": category for category, listed in CATEGORIES.items() for extension in listed.split()}
-
-
-@dataclass(frozen=True)
-class Filters:
-    """Filters of a walk; an absent filter admits everything. `pattern` is a glob over the name, sizes are bytes, depth
-    1 is the folder's own level.
-    """
-
-    kinds: frozenset[str] = frozenset()
-    pattern: str = "*"
-    extensions: frozenset[str] = frozenset()
-    min_size: int = 0
-    max_size: int | None = None
-    modified_after: datetime | None = None
-    modified_before: datetime | None = None
-    max_depth: int | None = None
-
-    def admit(self, node: Node) -> bool:
-        return (
-            (not self.kinds or node.kind in self.kinds)
-            and fnmatchcase(node.name, self.pattern)
-            and (not self.extensions or node.extension in self.extensions)
-            and self.min_size <= node.size
-            and (self.max_size is None or node.size <= self.max_size)
-            and self._in_time(node.modified_at)
-        )
-
-    def _in_time(self, when: datetime | None) -> bool:
-        if self.modified_after and (when is None or when < self.modified_after):
-            return False
-        return not (self.modified_before and (when is None or when > self.modified_before))
 
 
 @dataclass(frozen=True)
@@ -86,17 +40,6 @@ class Duplicates:
 
 
 @dataclass(frozen=True)
-class Extent:
-    """A number of files and their size in bytes."""
-
-    count: int = 0
-    size: int = 0
-
-    def plus(self, size: int) -> Extent:
-        return Extent(self.count + 1, self.size + size)
-
-
-@dataclass(frozen=True)
 class Totals:
     """Counts of a folder's contents at every depth."""
 
@@ -106,36 +49,13 @@ class Totals:
     extensions: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Statistics:
-    """Statistics of a folder's contents at every depth."""
-
-    files: int = 0
-    directories: int = 0
-    symlinks: int = 0
-    size: int = 0
-    extensions: dict[str, Extent] = field(default_factory=dict)
-    categories: dict[str, Extent] = field(default_factory=dict)
-    largest: tuple[Node, ...] = ()
-    oldest: Node | None = None
-    newest: Node | None = None
-    empty_files: tuple[str, ...] = ()
-    empty_directories: tuple[str, ...] = ()
-    likely_duplicates: int = 0
-    """Files that share their size with another: an upper bound, as nothing is read."""
-
-
-def walk(view: View, path: str, filters: Filters | None = None) -> Iterator[Node]:
-    """Yield every node below a folder that the filters admit, folders before their contents."""
-    filters = filters or Filters()
-    pending = [(child, 1) for child in _inside(view, view.readable(path))]
+def walk(view: View, path: str) -> Iterator[Node]:
+    """Yield every node below a folder, folders before their contents."""
+    pending = list(reversed(view.tree.inside(view.readable(path))))
     while pending:
-        node, depth = pending.pop()
-        described = view.describe(node)
-        if filters.admit(described):
-            yield described
-        if filters.max_depth is None or depth < filters.max_depth:
-            pending.extend((child, depth + 1) for child in _inside(view, node))
+        node = pending.pop()
+        yield view.describe(node)
+        pending.extend(reversed(view.tree.inside(node)))
 
 
 def find_duplicates(view: View, path: str) -> Duplicates:
@@ -152,37 +72,18 @@ def find_duplicates(view: View, path: str) -> Duplicates:
 
 
 def totals(view: View, path: str) -> Totals:
-    """Return counts without times and paths: a tenth of the work of `statistics`."""
-    tree, kinds, size, extensions = view.tree, Counter[str](), 0, set[str]()
+    """Return counts without what a bulk selection leaves alone. Hard links to one file have its size once."""
+    tree, kinds, sizes, extensions = view.tree, Counter[str](), dict[int, int](), set[str]()
+    alone = set(tree.base.reserved)
     for node in tree.beneath(view.directory(path)):
+        if node in alone:
+            continue
         kind = tree.kind(node)
         kinds[kind] += 1
         if kind == "file":
-            size += tree.size(node)
+            sizes[view.inode(node)] = tree.size(node)
             extensions.add(extension_of(tree.name(node)))
-    return Totals(kinds["file"], kinds["directory"] - 1, size, frozenset(extensions))
-
-
-def statistics(view: View, path: str, largest: int = 10) -> Statistics:
-    """Return statistics from one pass over the graph; nothing is read."""
-    top, tally = view.directory(path), _Tally(largest)
-    for node in view.tree.beneath(top):
-        if node != top and not (described := view.describe(node)).left_alone:
-            tally.add(described)
-    return Statistics(
-        files=tally.kinds["file"],
-        directories=tally.kinds["directory"],
-        symlinks=tally.kinds["symlink"],
-        size=tally.size,
-        extensions=dict(sorted(tally.extensions.items())),
-        categories=dict(sorted(tally.categories.items())),
-        largest=tally.top(),
-        oldest=tally.oldest,
-        newest=tally.newest,
-        empty_files=tuple(tally.empty),
-        empty_directories=tuple(_hollow(view, top)),
-        likely_duplicates=sum(count for count in tally.sizes.values() if count > 1),
-    )
+    return Totals(kinds["file"], kinds["directory"] - 1, sum(sizes.values()), frozenset(extensions))
 
 
 def left_alone(
@@ -232,17 +133,13 @@ def digest(view: View, safe_dir: SafeDir, node: int) -> str:
     return view.hashes[body.node]
 
 
-def _inside(view: View, node: int) -> list[int]:
-    return list(reversed(view.tree.inside(node)))
-
-
 def _by_size(view: View, top: int) -> dict[int, list[int]]:
     """Return nodes by size, for sizes that several inodes share; only the first of hard links to one inode counts."""
     alike: dict[int, dict[int, int]] = defaultdict(dict)
     for node in view.tree.beneath(top):
         attrs = view.tree.attrs(node)
         if attrs["kind"] == "file" and attrs["size"]:
-            alike[attrs["size"]].setdefault(attrs["ino"] or -node, node)
+            alike[attrs["size"]].setdefault(view.inode(node), node)
     return {size: list(twins.values()) for size, twins in alike.items() if len(twins) > 1}
 
 
@@ -255,56 +152,3 @@ def _by_hash(view: View, nodes: list[int], unreadable: list[str]) -> dict[str, l
             except (Changed, Unreadable):
                 unreadable.append(view.tree.path(node))
     return twins
-
-
-class _Tally:
-    """Running totals of a pass over nodes; keeping the nodes of 100,000 files would take 50 MB."""
-
-    def __init__(self, largest: int) -> None:
-        self._most = largest
-        self._largest: list[Node] = []
-        self.kinds: Counter[str] = Counter()
-        self.sizes: Counter[int] = Counter()
-        self.size = 0
-        self.extensions: dict[str, Extent] = {}
-        self.categories: dict[str, Extent] = {}
-        self.oldest: Node | None = None
-        self.newest: Node | None = None
-        self.empty: list[str] = []
-
-    def add(self, node: Node) -> None:
-        self.kinds[node.kind] += 1
-        if node.kind != "file":
-            return
-        self.size += node.size
-        if node.size:
-            self.sizes[node.size] += 1
-        else:
-            self.empty.append(node.path)
-        for extents, key in (
-            (self.extensions, node.extension),
-            (self.categories, CATEGORY_OF.get(node.extension, "other")),
-        ):
-            extents[key] = extents.get(key, Extent()).plus(node.size)
-        if node.modified_at:
-            self.oldest = min(self.oldest or node, node, key=_dated)
-            self.newest = max(self.newest or node, node, key=_dated)
-        self._largest.append(node)
-        if len(self._largest) > 100 * self._most:
-            self._largest = list(self.top())
-
-    def top(self) -> tuple[Node, ...]:
-        """Return the largest files, largest first."""
-        return tuple(sorted(self._largest, key=lambda node: (-node.size, node.path))[: self._most])
-
-
-def _dated(node: Node) -> tuple[datetime | None, str]:
-    return node.modified_at, node.path
-
-
-def _hollow(view: View, top: int) -> Iterator[str]:
-    for node in view.tree.beneath(top):
-        if node in (top, ROOT) or view.tree.kind(node) != "directory":
-            continue
-        if not view.tree.inside(node) and not view.tree.absent(node) and node not in view.tree.sealed:
-            yield names.shown(view.tree.path(node))

@@ -29,7 +29,7 @@ RACY_NS = 10_000_000
 """A file changed this recently may change again within one tick of the clock and keep its mtime (kernels before 6.13).
 """
 Absence = Literal["hidden", "odd", "ignored"]
-MODE, SIZE = Signature._fields.index("mode"), Signature._fields.index("size")
+INO, MODE, SIZE = map(Signature._fields.index, ("ino", "mode", "size"))
 
 
 Check = Callable[[], None]
@@ -132,6 +132,9 @@ class Scan:
 
     def kind(self, node: int) -> str:
         return self.whole.get(node) or kind_of(self._columns[MODE][node])
+
+    def inode(self, node: int) -> int:
+        return self._columns[INO][node]
 
     def size(self, node: int) -> int:
         return self._columns[SIZE][node]

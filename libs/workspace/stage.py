@@ -33,7 +33,7 @@ from libs.workspace.operations import (
     Rename,
     Write,
 )
-from libs.workspace.queries import Duplicates, Filters, Statistics, Totals
+from libs.workspace.queries import Duplicates, Totals
 from libs.workspace.reserved import WHOLE
 from libs.workspace.safe_dir import SafeDir
 from libs.workspace.scope import checked_name, resolve
@@ -168,20 +168,21 @@ class Stage(View):
         if (folder := self.sealed_in(path)) is not None:
             raise Sealed(f"{shown(self.tree.path(folder))}: {self.tree.sealed[folder]}")
 
+    def contents_of(self, path: str) -> dict[str, Signature]:
+        """Return everything in a folder that is one item, by relative path, as it is on the disk now."""
+        return self._listing(self.base_path(self.locate(path)))
+
     def diff(self) -> Diff:
         return diff(self, {node: entry.operation.reason for entry in self._log for node in entry.edit.nodes})
 
-    def walk(self, path: str, filters: Filters | None = None) -> Iterator[Node]:
-        return queries.walk(self, path, filters)
+    def walk(self, path: str) -> Iterator[Node]:
+        return queries.walk(self, path)
 
     def find_duplicates(self, path: str) -> Duplicates:
         return queries.find_duplicates(self, path)
 
     def totals(self, path: str) -> Totals:
         return queries.totals(self, path)
-
-    def statistics(self, path: str) -> Statistics:
-        return queries.statistics(self, path)
 
     def _redo(self, operation: AnyOperation) -> None:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
@@ -54,6 +54,8 @@ class Node:
     size: int
     mode: int
     modified_at: datetime | None
+    inode: int = 0
+    """A number that only hard links to the same file share."""
 
     @property
     def is_folder(self) -> bool:
@@ -182,7 +184,21 @@ class View:
         extension = extension_of(name) if attrs["kind"] == "file" else ""
         when = moment(attrs["mtime_ns"]) if attrs["mtime_ns"] is not None else None
         path = names.shown(self.tree.path(node))
-        return Node(path, name, attrs["kind"], extension, attrs["size"], attrs["mode"], when)
+        return Node(path, name, attrs["kind"], extension, attrs["size"], attrs["mode"], when, self.inode(node))
+
+    def inode(self, node: int) -> int:
+        """Return a number that only hard links to one file share; a file that the stage made or changed has none."""
+        staged = node >= self.tree.born or node in self.contents
+        return -node if staged else self.tree.base.inode(node)
+
+    def links(self, path: str) -> int:
+        """Return how many names (hard links) the file at a path has on the disk now; 0 if it is not there yet."""
+        node = self.locate(path)
+        if self.inode(node) < 0:
+            return 0
+        with SafeDir.open(self.tree.root) as safe_dir, suppress(OSError):
+            return safe_dir.stat(self.base_path(node)).st_nlink
+        return 0
 
     def base_path(self, node: int) -> str:
         """Return the path on the disk of one of the scan's nodes."""

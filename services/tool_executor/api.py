@@ -20,6 +20,7 @@ from libs.runtime import problem_details
 from libs.runtime.platform import Platform
 from libs.skills.plugged import as_json
 from libs.workspace.commit import without_excluded
+from libs.workspace.names import lineage
 from libs.workspace.stage import Stage
 from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
@@ -304,8 +305,12 @@ def facts_of(stage: Stage) -> dict[str, Any]:
     few = found.files <= PATHS_MOST
     below = (node for node in stage.walk(".") if node.kind == "file" and "/" in node.path) if few else ()
     paths = [node.path for node in below if not node.left_alone]
+    seen = {above for path in paths for above in lineage(path)[1:]}
+    # No path leads to these: an empty folder, and a repository or bundle, which is one item.
+    folders = (node for node in stage.walk(".") if node.is_folder and "/" in node.path) if few else ()
+    bare = [node for node in folders if node.path not in seen]
     return {
-        **({"names": [*map(_named, stage.get_children("."))]} if few_names else {}),
+        **({"names": [*map(_named, (*stage.get_children("."), *bare))]} if few_names else {}),
         **({"paths": paths} if few else {}),
         "files": found.files,
         "directories": found.directories,

@@ -51,7 +51,10 @@ TEXTS: Mapping[str, tuple[Text, ...]] = {
         ("files", "Organized {files:n file} into {folders:n subfolder}.", "No files needed sorting."),
     ),
     "manage-files.get_metadata": (("directories", MEASURED, "{files:n file} ({bytes:size})."),),
-    "manage-files.delete": (("files", "Deleted {files:n item}: {deleted:names}.", "Nothing to delete."),),
+    "manage-files.delete": (
+        ("files", "Deleted {files:n item}: {deleted:names}.", "Nothing to delete."),
+        ("linked", "Other names (hard links) keep the content of {linked:names}.", ""),
+    ),
     "manage-files.create": (("created", "Created {created:names}.", ""),),
     "manage-files.rename": (("renamed", "Renamed {renamed:arrows}.", ""),),
     "batch-rename.rename": (("renamed", "Renamed {renamed:n item}: {renamed:arrows}.", "No files needed renaming."),),

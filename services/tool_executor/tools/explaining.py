@@ -152,7 +152,7 @@ def fits(kind: str, looks: str) -> bool:
 
 
 def _folder(context: ToolContext, node: Node, about: dict[str, Any]) -> ToolOutput:
-    found = context.stage.statistics(node.path)
+    found = context.stage.totals(node.path)
     children = [child for child in context.stage.get_children(node.path) if not child.left_alone]
     kinds: dict[str, int] = {}
     for inside in context.stage.walk(node.path):

@@ -8,7 +8,7 @@ cut time without a gap. A node that is only staged has no time yet and counts as
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from posixpath import basename
 from typing import Any
@@ -51,7 +51,7 @@ def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> li
     return [
         node
         for node in nodes
-        if kind in (None, node.kind)
+        if (kind in (None, node.kind) or (kind == "directory" and node.is_folder))
         and (not node.left_alone or named(node, args))
         and selected(node.path, include=args.get("include", ()), exclude=args.get("exclude", ()))
         and (before is None or _time(node) < before)
@@ -96,7 +96,8 @@ def further(
     kind = args.get("node_kind") or "file"
     tops = args.get("folders") or [args["path"]]
     shown = {node.path for top in tops for node in stage.get_children(top)}
-    below = (node for top in tops for node in stage.walk(top) if kind in (node.kind, "any") and node.path not in shown)
+    deep = (node for top in tops for node in stage.walk(top) if node.path not in shown)
+    below = (node for node in deep if kind in (node.kind, "any") or node.kind in reserved.WHOLE)
     chosen = admitted(stage, below, args)
     found = list(dict.fromkeys(node.path for node in (kept(chosen) if kept else chosen)))
     folders = list(dict.fromkeys(path.rpartition("/")[0] for path in found))
@@ -112,6 +113,14 @@ def sought(args: Mapping[str, Any]) -> dict[str, Any]:
 def bounded(args: Mapping[str, Any]) -> bool:
     """Return whether the args concern some files only, or one folder."""
     return args.get("path", ".") != "." or any(name in args for name in (*FILTERS, "folders", "include", "exclude"))
+
+
+def weighed(nodes: Iterable[Node]) -> Iterator[tuple[Node, int]]:
+    """Yield each node with its size; of hard links to one file only the first has one."""
+    seen = set[int]()
+    for node in nodes:
+        yield node, 0 if node.inode in seen else node.size
+        seen.add(node.inode)
 
 
 def sizes(stage: Stage, nodes: Iterable[Node]) -> list[int]:
@@ -150,7 +159,7 @@ def _natural(name: str) -> list[str | int]:
 
 
 def _size(stage: Stage, node: Node) -> int:
-    return stage.statistics(node.path).size if node.kind == "directory" else node.size
+    return stage.totals(node.path).size if node.kind == "directory" else node.size
 
 
 def _hollow(stage: Stage, node: Node) -> bool:

@@ -6,14 +6,17 @@ none. A path from a reference that no longer exists is left out with a warning; 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import basename, dirname, join
 from typing import Any
 
 from libs.errors import Rejected
 from libs.skills import ATTACHMENTS, free_name
+from libs.workspace import reserved
 from libs.workspace.operations import AnyOperation, Create, Delete, Inline, Move, Rename
 from libs.workspace.queries import Duplicates, Group
+from libs.workspace.signature import kind_of
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.tools.containing import asked
@@ -22,7 +25,17 @@ from services.tool_executor.tools.counting import count_rows
 from services.tool_executor.tools.duplicate_choice import shared_out
 from services.tool_executor.tools.explaining import explain_node
 from services.tool_executor.tools.importing import import_attachments
-from services.tool_executor.tools.listing import admitted, bounded, chosen, further, inside, left_alone, sizes, sought
+from services.tool_executor.tools.listing import (
+    admitted,
+    bounded,
+    chosen,
+    further,
+    inside,
+    left_alone,
+    sizes,
+    sought,
+    weighed,
+)
 from services.tool_executor.tools.packing import pack_nodes
 from services.tool_executor.tools.parsing import parse_content
 from services.tool_executor.tools.renaming import rename_many
@@ -84,9 +97,14 @@ def get_metadata(context: ToolContext, args: Args) -> ToolOutput:
         "directories": 0,
         "bytes": node.size,
     }
+    if node.kind in reserved.WHOLE:
+        inside = context.stage.contents_of(args["path"])
+        sizes = {found.ino: found.size for found in inside.values() if kind_of(found.mode) == "file"}
+        folders = sum(found.is_directory for found in inside.values())
+        data |= {"files": len(inside) - folders, "directories": folders, "bytes": sum(sizes.values())}
     if node.kind == "directory":
         context.stage.readable(args["path"])
-        found = context.stage.statistics(args["path"])
+        found = context.stage.totals(args["path"])
         data |= {
             "extensions": sorted(found.extensions),
             "files": found.files,
@@ -107,12 +125,13 @@ def statistics(context: ToolContext, args: Args) -> ToolOutput:
     dated = sorted((n for n in nodes if n.modified_at is not None), key=lambda n: (n.modified_at, n.path))
     duplicates = context.stage.find_duplicates(args["path"])
     groups = [group for group in _groups(context.stage, duplicates, args) if len(group.paths) > 1]
+    sized = list(weighed(nodes))
     data: dict[str, Any] = {
         "files": len(nodes),
         "directories": len(folders) if args.get("node_kind") != "file" else 0,
-        "bytes": sum(node.size for node in nodes),
-        "by_category": _extents((context.categories.category_of(n.name), n.size) for n in nodes),
-        "by_extension": _extents((n.extension or "none", n.size) for n in nodes),
+        "bytes": sum(size for _, size in sized),
+        "by_category": _extents((context.categories.category_of(n.name), size) for n, size in sized),
+        "by_extension": _extents((n.extension or "none", size) for n, size in sized),
         "largest": [{"path": n.path, "size": n.size} for n in sorted(nodes, key=lambda n: (-n.size, n.path))[:10]],
         "oldest": _dated(dated[0]) if dated else None,
         "newest": _dated(dated[-1]) if dated else None,
@@ -204,16 +223,24 @@ def delete_node(context: ToolContext, args: Args) -> ToolOutput:
     paths = topmost(whole)
     deletes = [Delete(path=path, same_as=_stays(context, kept.get(path)), reason=context.reason) for path in paths]
     _refuse_what_was_made(context, paths)
-    sizes = [context.stage.get_metadata(path) for path in paths]
-    freed = sum(node.size for node in sizes)
-    alone = omitted(unread=unread)
+    nodes = [context.stage.get_metadata(path) for path in paths]
+    freed = sum(size for _, size in weighed(nodes))
+    more = omitted(unread=unread) | _linked(context, nodes)
     applied = context.put(deletes)
     return ToolOutput(
-        {"deleted": paths, "files": len(paths), "bytes": freed, "kept_days": context.history_days, **alone},
+        {"deleted": paths, "files": len(paths), "bytes": freed, "kept_days": context.history_days, **more},
         f"Removed {many(len(paths), 'file')}; {human(freed)} kept in history.",
         applied=applied,
         warnings=tuple(context.missing),
     )
+
+
+def _linked(context: ToolContext, nodes: Sequence[Node]) -> dict[str, Any]:
+    """Return the deleted files whose content stays under another name, as the field `linked`."""
+    going = Counter(node.inode for node in nodes)
+    files = (node for node in nodes if node.kind == "file")
+    linked = [node.path for node in files if context.stage.links(node.path) > going[node.inode]]
+    return {"linked": linked} if linked else {}
 
 
 def _stays(context: ToolContext, group: Mapping[str, Any] | None) -> str | None:
@@ -266,7 +293,7 @@ def _listed(stage: Stage, args: Args) -> Sequence[Node]:
     folders = args.get("node_kind") == "directory"
     found = {node.path: node for top in tops for node in stage.walk(top)}
     both = args.get("node_kind") == "any"
-    return [node for node in found.values() if both or (node.kind == "directory") is folders]
+    return [node for node in found.values() if both or node.is_folder is folders or node.kind in reserved.WHOLE]
 
 
 def _groups(stage: Stage, duplicates: Duplicates, args: Args) -> Iterator[Group]:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from libs.workspace.operations import Copy, Delete, Move, Write
-from libs.workspace.queries import Filters
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from tests.libs.workspace.trees import shape, staged, text
@@ -62,38 +61,26 @@ def test_a_walk_finds_everything_folders_first(root: Path) -> None:
     assert paths.index("docs") < paths.index("docs/letter.txt")
 
 
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        (Filters(extensions=frozenset({".jpg"})), {"photos/a.jpg", "photos/b.jpg", "photos/raw/c.jpg"}),
-        (Filters(pattern="*.jpg", max_depth=2), {"photos/a.jpg", "photos/b.jpg"}),
-        (Filters(kinds=frozenset({"symlink"})), {"link"}),
-        (Filters(kinds=frozenset({"file"}), max_size=2), {"empty.txt", "photos/raw/c.jpg"}),
-        (Filters(min_size=500, kinds=frozenset({"file"})), set(PDFS)),
-    ],
-    ids=["extension", "depth", "kind", "small", "large"],
-)
-def test_filters_narrow_a_walk(root: Path, filters: Filters, expected: set[str]) -> None:
-    assert {node.path for node in Stage(Tree.scan(root)).walk(".", filters)} == expected
-
-
 @pytest.mark.requirement("S4-48")
-def test_statistics_count_what_is_there(root: Path) -> None:
-    counted = Stage(Tree.scan(root)).statistics(".")
-    assert (counted.files, counted.directories, counted.symlinks) == (13, 5, 1)
-    assert counted.extensions[".pdf"].count == 3
-    assert counted.categories["images"].size == 10
-    assert counted.largest[0].size == 550
-    assert counted.empty_files == ("empty.txt",)
-    assert counted.empty_directories == ("hollow",)
-    assert counted.likely_duplicates == 10
-    assert counted.oldest is not None
-    assert counted.newest is not None
-    assert counted.size == sum(node.size for node in Stage(Tree.scan(root)).walk(".") if node.kind == "file")
-
-
-def test_totals_agree_with_statistics(root: Path) -> None:
+def test_totals_count_the_staged_view(root: Path) -> None:
     stage = staged(root, Delete(path="photos/raw"), Write(path="README", content=text("longer than before")))
-    counted, found = stage.totals("."), stage.statistics(".")
-    assert (counted.files, counted.directories, counted.size) == (found.files, found.directories, found.size)
-    assert counted.extensions == set(found.extensions)
+    counted, files = stage.totals("."), [node for node in stage.walk(".") if node.kind == "file"]
+    assert (counted.files, counted.directories, counted.size) == (12, 4, sum(node.size for node in files))
+    assert counted.extensions == {node.extension for node in files}
+
+
+def test_totals_count_hard_links_once_and_skip_reserved_files(root: Path) -> None:
+    before = Stage(Tree.scan(root)).totals(".")
+    os.link(root / "README", root / "README.link")
+    (root / ".DS_Store").write_text("x")
+    (root / "node_modules").mkdir()
+    after = Stage(Tree.scan(root)).totals(".")
+    assert (after.files, after.directories, after.size) == (before.files + 1, before.directories, before.size)
+
+
+def test_a_changed_hard_link_has_a_size_of_its_own(root: Path) -> None:
+    os.link(root / "README", root / "README.link")
+    size = (root / "README").stat().st_size
+    before, stage = Stage(Tree.scan(root)).totals("."), staged(root, Write(path="README", content=text("new")))
+    assert stage.totals(".").size == before.size + len("new")
+    assert size in {node.size for node in stage.walk(".")}

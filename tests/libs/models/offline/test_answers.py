@@ -137,6 +137,11 @@ COUNTS = [{"path": "a.csv", "rows": 2, "unit": "row"}, {"path": "b.csv", "rows":
             {"matches": [{"path": "a.txt"}], "count": 12},
             "Found in 12 files:\n- a.txt\n- and 11 more",
         ),
+        (
+            "manage-files.delete",
+            {"deleted": ["a", "b"], "files": 2, "bytes": 0, "linked": ["a"]},
+            "Deleted 2 items: a, b. Other names (hard links) keep the content of a.",
+        ),
         ("video.transcode", {"x": 1}, "Transcoded 2 clips."),
     ],
 )

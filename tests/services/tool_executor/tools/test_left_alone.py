@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from typing import Any
 
 import pytest
 
 from libs.errors import Rejected
+from services.tool_executor.api import facts_of
 from tests.services.tool_executor.tools.conftest import StagedFolder
 
 FILES = (
@@ -148,3 +150,30 @@ def test_a_name_that_is_ignored_is_not_given_away(folder: StagedFolder) -> None:
     folder.files("Text/a.txt", "a.txt")
     moved: list[dict[str, Any]] = folder.run("manage-files.move", source=["a.txt"], target="Text").data["moved"]
     assert moved == [{"from": "a.txt", "to": "Text/a (2).txt"}]
+
+
+@pytest.fixture
+def project(folder: StagedFolder) -> StagedFolder:
+    folder.files("src/main.py", "node_modules/x/a.js", "node_modules/b.js", "web/node_modules/z.js", "web/index.html")
+    (folder.root / "web/void").mkdir()
+    folder.scan()
+    return folder
+
+
+def test_a_named_bundle_is_measured_with_its_contents(project: StagedFolder) -> None:
+    os.link(project.root / "node_modules/b.js", project.root / "node_modules/c.js")
+    data = project.run("manage-files.get_metadata", path="node_modules").data
+    size = sum(len(name) for name in ("node_modules/x/a.js", "node_modules/b.js"))
+    assert (data["files"], data["directories"], data["bytes"]) == (3, 1, size)
+
+
+def test_named_bundles_are_listed_at_every_depth(project: StagedFolder) -> None:
+    named: dict[str, Any] = {"include": ["node_modules"], "node_kind": "directory"}
+    assert project.listed(recursive=True, **named) == ["node_modules", "web/node_modules"]
+    top = project.run("manage-files.list", path=".", **named).data
+    assert (top["nodes"], top["deeper"]["count"]) == (["node_modules"], 1)
+
+
+@pytest.mark.parametrize("path", ["web/node_modules", "web/void"])
+def test_planner_knows_folders_to_which_no_path_leads(project: StagedFolder, path: str) -> None:
+    assert f"{path}/" in facts_of(project.stage)["names"]
