@@ -7,8 +7,6 @@ import pkgutil
 import re
 import time
 from collections.abc import Iterator
-from re import _constants as code  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import pytest
@@ -16,6 +14,7 @@ import pytest
 import libs
 import services
 
+code, parser = importlib.import_module("re._constants"), importlib.import_module("re._parser")
 LETTERS = 1_000
 SECONDS = 0.5
 """A cost of the square is a tenth of it for so many letters, and a cost of the cube a hundred times as much."""

@@ -63,8 +63,8 @@ class Cards:
         return Served(body, f'"{sha256(body).hexdigest()[:32]}"', self._modified)
 
     def _signed(self, plain: dict[str, Any], base: str) -> dict[str, Any]:
-        """Add the members that clients of 0.3 read, and a JWS (8.4) over each canonical form: of the protobuf, without its
-        empty values, and of the served card, for clients that take it as it is.
+        """Add the members that clients of 0.3 read, and a JWS (8.4) over each canonical form: of the protobuf, without
+        its empty values, and of the served card, for clients that take it as it is.
         """
         served = agent_card_to_dict(ParseDict(plain, AgentCard()))
         signatures = [signed(self._keys, {"jku": f"{base}{KEYS}"}, canonical(form)) for form in (plain, served)]
