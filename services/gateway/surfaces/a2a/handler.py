@@ -44,11 +44,11 @@ from services.gateway.domain import access
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.inbox import Inbox
 from services.gateway.surfaces.a2a.reader import TaskReader, Update
-from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
+from services.gateway.surfaces.a2a.store import Place, Search, TaskStore, TaskTurn
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
 from services.gateway.surfaces.segments import ends, left, until_the_end
-from services.gateway.surfaces.turns import Numbered
+from services.gateway.surfaces.turns import Numbered, Question
 
 PAGE, PAGE_MOST = 50, 100
 
@@ -137,7 +137,10 @@ class Tasks(RequestHandler):
             )
             tasks = [
                 task_of(
-                    Facts(turn, at, files=files), base=call.base, history=history, artifacts=params.include_artifacts
+                    Facts(turn, at, await _question(call, turn), files),
+                    base=call.base,
+                    history=history,
+                    artifacts=params.include_artifacts,
                 )
                 for turn, at in shown
             ]
@@ -242,6 +245,11 @@ class Tasks(RequestHandler):
                 return now.facts
             place = now.place
         return (await self._tasks.now(call, sent)).facts
+
+
+async def _question(call: Call, turn: TaskTurn) -> Question | None:
+    """Return what a turn asks; few of a list's turns ask anything."""
+    return (await call.turns.status(turn.turn_id)).question if turn.state.startswith("awaiting") else None
 
 
 async def _moves(call: Call, place: Accepted, until: float) -> bool:

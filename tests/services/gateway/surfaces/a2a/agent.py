@@ -57,6 +57,8 @@ class Worker:
         self.decided: list[ApprovalDecided] = []
         self.twice: set[str] = set()
         """Turns that ask again as soon as they are answered."""
+        self.failing: set[str] = set()
+        """Turns that fail as soon as they are answered."""
 
     @property
     def subscriptions(self) -> Sequence[Subscription]:
@@ -78,6 +80,8 @@ class Worker:
             return Changeset(cause).emit(started, ClarificationRequested(turn_id=turn, question="Which folder?"))
         if "twice" in said.text:
             self.twice.add(turn)
+        if "fail" in said.text:
+            self.failing.add(turn)
         if "approve" in said.text:
             return Changeset(cause).emit(started, _approval(turn))
         if "wait" in said.text:
@@ -94,7 +98,11 @@ class Worker:
                 turn_id=turn, approval_id=event.data.approval_id, outcome="stale", reason="nothing is called nothing"
             )
             return Changeset(cause).emit(stale)
-        closed = ApprovalClosed(turn_id=turn, approval_id=event.data.approval_id, outcome="approved", principal="owner")
+        outcome = "denied" if event.data.verdict == "deny" else "approved"
+        closed = ApprovalClosed(turn_id=turn, approval_id=event.data.approval_id, outcome=outcome, principal="owner")
+        if turn in self.failing:
+            self.failing.discard(turn)
+            return Changeset(cause).emit(closed, TurnEnded(turn_id=turn, state="failed", reason="TOOL_FAILED"))
         if turn in self.twice:
             self.twice.discard(turn)
             return Changeset(cause).emit(closed, _approval(turn, "again"))
@@ -167,6 +175,12 @@ class Agent:
     async def stranger(self) -> str:
         """Return a key of another tenant."""
         return await replace(self.gateway, tenant=ids.new()).key("*", principal="mallory")
+
+    async def expire(self, session: str, turn: str, approval: str) -> None:
+        """Close a turn's approval as its worker does when nobody answers, and wait until that is seen."""
+        closed = ApprovalClosed(turn_id=turn, approval_id=approval, outcome="expired")
+        await self.gateway.worker_says(session, closed, TurnEnded(turn_id=turn, state="completed"))
+        await self.gateway.seen(session, lambda event: event.type == "turn.ended" and event.turn_id == turn)
 
     async def neighbour(self, *scopes: str) -> str:
         """Return a key of another principal of the same tenant."""

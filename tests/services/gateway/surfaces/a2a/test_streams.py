@@ -105,7 +105,7 @@ async def test_stream_ends_with_a_question_asked_before_it_began(agent: Agent, b
 async def test_subscribers_get_the_same_updates_and_the_end(agent: Agent, binding: str) -> None:
     async with agent.client(binding, streaming=True) as client, agent.client(streaming=True) as other:
         task = await send_now(client, "wait")
-        one, two, gone = (_Reading(each, task) for each in (client, other, other))
+        one, two, gone = (Reading(each, task) for each in (client, other, other))
         await asyncio.gather(one.begun(), two.begun(), gone.begun())
         await gone.close()
         await client.cancel_task(CancelTaskRequest(id=task))
@@ -118,7 +118,7 @@ async def test_partial_text_streams_only_where_it_is_activated(agent: Agent) -> 
     partial = {"A2A-Extensions": PARTIAL_TEXT}
     async with agent.client(streaming=True) as plain, agent.client(streaming=True, **partial) as client:
         task = await send_now(client, "wait")
-        one, other = _Reading(client, task), _Reading(plain, task)
+        one, other = Reading(client, task), Reading(plain, task)
         await asyncio.gather(one.begun(), other.begun())
         deltas = agent.gateway.platform.deltas
         pieces = []
@@ -139,9 +139,9 @@ async def test_ended_and_others_tasks_have_no_stream(agent: Agent) -> None:
     async with agent.client(streaming=True) as client, agent.client(key=stranger, streaming=True) as other:
         done = (await streamed(client, message("hello")))[0].task
         with pytest.raises(UnsupportedOperationError):
-            await _Reading(client, done.id).begun()
+            await Reading(client, done.id).begun()
         with pytest.raises(TaskNotFoundError):
-            await _Reading(other, done.id).begun()
+            await Reading(other, done.id).begun()
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
@@ -154,7 +154,7 @@ async def test_stop_ends_a_stream_with_an_error(
         served(made) as url,
         Agent(made, worker, url, owner).client(binding, streaming=True) as client,
     ):
-        reading = _Reading(client, await send_now(client, "wait"))
+        reading = Reading(client, await send_now(client, "wait"))
         await reading.begun()
         made.context.streams.close()
         with pytest.raises(A2AError):
@@ -169,7 +169,7 @@ async def send_now(client: Client, text: str) -> str:
     raise AssertionError("no worker has the task")
 
 
-class _Reading:
+class Reading:
     """A subscription, read step by step."""
 
     def __init__(self, client: Client, task: str) -> None:

@@ -13,7 +13,7 @@ from libs.database import Dsns
 from libs.keys.file import FileKeys
 from libs.policy import Policy
 from tests.services.gateway.running import RunningGateway, running_gateway
-from tests.services.gateway.surfaces.a2a.agent import Worker
+from tests.services.gateway.surfaces.a2a.agent import DIGEST, Agent, Worker
 from tests.services.gateway.surfaces.mcp.test_limits import REVISIONS, connected
 
 Said = ElicitResult | ErrorData
@@ -46,9 +46,15 @@ class Person:
 
 
 @pytest.mark.parametrize("text", ASKED)
-@pytest.mark.parametrize("said", [CANCELLED, FAILED], ids=["cancelled", "failed"])
-async def test_form_that_is_left_ends_its_call_with_the_question(home: RunningGateway, text: str, said: Said) -> None:
-    async with connected(home, "2025-11-25", elicitation_callback=Person(said)) as client:
+@pytest.mark.parametrize(
+    ("revision", "said"),
+    [("2025-11-25", CANCELLED), ("2025-11-25", FAILED), ("2026-07-28", CANCELLED)],
+    ids=["cancelled before", "failed before", "cancelled"],
+)
+async def test_form_that_is_left_ends_its_call_with_the_question(
+    home: RunningGateway, revision: str, text: str, said: Said
+) -> None:
+    async with connected(home, revision, elicitation_callback=Person(said)) as client:
         left: CallToolResult = await client.call_tool("suma_run", {"text": text})
     assert (left.structured_content["state"], left.is_error) == (ASKED[text], False)
     assert "question" in left.structured_content
@@ -77,6 +83,43 @@ async def test_empty_answer_ends_its_call_with_the_question(home: RunningGateway
     async with connected(home, "2025-11-25", elicitation_callback=Person(EMPTY)) as client:
         left = (await client.call_tool("suma_run", {"text": "which one"})).structured_content
     assert left["state"] == "awaiting_clarification"
+
+
+@pytest.mark.parametrize("revision", sorted(REVISIONS))
+@pytest.mark.parametrize("ending", ["approved", "denied", "declined", "failed", "closed elsewhere", "expired"])
+async def test_each_ending_returns_the_turn_that_ended(home: RunningGateway, revision: str, ending: str) -> None:
+    turn = _Asked(home, ending)
+    async with connected(home, revision, elicitation_callback=turn.answered) as client:
+        done = (await client.call_tool("suma_run", {"text": f"approve {ending}"})).structured_content
+        again = (await client.call_tool("suma_follow", {"turn_id": done["turn_id"]})).structured_content
+        more = {"text": "hello", "session_id": done["session_id"]}
+        after = (await client.call_tool("suma_run", more)).structured_content
+    assert (done["state"], again) == ("failed" if ending == "failed" else "completed", done)
+    assert (after["state"], after["answer"]) == ("completed", "HELLO")
+
+
+class _Asked:
+    """A turn whose form is open, as its approval ends."""
+
+    def __init__(self, home: RunningGateway, ending: str) -> None:
+        self._home, self._ending = home, ending
+
+    async def answered(self, context: Any, params: Any) -> Said:
+        agent = Agent(self._home, Worker(), "", self._home.owner)
+        ((session, turn, approval),) = await self._home.rows(
+            "select session_id, turn_id, approval_id from gateway.approvals where outcome is null"
+        )
+        match self._ending:
+            case "closed elsewhere":
+                async with self._home.client() as http:
+                    await http.post(f"/v1/approvals/{approval}", json={"verdict": "deny", "digest": DIGEST})
+                await self._home.seen(session, lambda event: event.type == "turn.ended")
+            case "expired":
+                await agent.expire(session, turn, approval)
+            case "declined":
+                return ElicitResult(action="decline")
+        decision = "deny" if self._ending == "denied" else "approve"
+        return ElicitResult(action="accept", content={"decision": decision})
 
 
 @pytest.mark.parametrize("revision", sorted(REVISIONS))
