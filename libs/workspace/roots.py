@@ -117,5 +117,5 @@ def _refuse_foreign(root: Path) -> None:
     """Refuse another user's folder: only an owner may set a folder's mtime, which a rollback restores."""
     if os.geteuid() not in (0, root.stat().st_uid):
         raise BadRoot(f"{root} belongs to another user")
-    if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
-        raise BadRoot(f"{root} cannot be written")
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise BadRoot(f"{root} cannot be read")

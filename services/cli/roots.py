@@ -68,6 +68,8 @@ def _recorded(data: Path) -> list[Root]:
         recorded = json.loads((data / FILE).read_text())
     except FileNotFoundError:
         return []
+    except PermissionError:
+        raise _foreign(data / FILE) from None
     except ValueError:
         raise Usage(f"{data / FILE} is not a JSON list of folders; fix or remove it") from None
     return [root for one in recorded if isinstance(root := Root.of(one), Root)]
@@ -123,7 +125,7 @@ def _alone(lock: Path) -> Iterator[None]:
 
     The lock ends with its process, and is held only while a small file is written.
     """
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = _created(lock, os.O_RDWR)
     try:
         flock(handle, LOCK_EX)
         yield
@@ -131,9 +133,24 @@ def _alone(lock: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _created(file: Path, flags: int) -> int:
+    """Open a file for the owner of its folder, even if root writes it: the platform must be able to read it."""
+    try:
+        handle, owner = os.open(file, flags | os.O_CREAT, 0o600), file.parent.stat()
+    except PermissionError:
+        raise _foreign(file) from None
+    if os.geteuid() == 0:
+        os.fchown(handle, owner.st_uid, owner.st_gid)
+    return handle
+
+
+def _foreign(file: Path) -> Usage:
+    return Usage(f"{file} belongs to another user; give it to the owner of {file.parent} with chown")
+
+
 def _place(file: Path, text: str) -> None:
     draft = file.with_name(f"{file.name}.new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    handle = _created(draft, os.O_WRONLY | os.O_TRUNC)
     with os.fdopen(handle, "w") as opened:
         opened.write(text)
     draft.replace(file)

@@ -308,7 +308,10 @@ class Workspaces:
     def roots(self, tenant: str) -> list[Root]:
         """Return the allowed folders of all tenants, with the examples of this one."""
         listed = self.data_dir / ROOTS
-        added = json.loads(listed.read_text("utf-8")) if listed.exists() else []
+        try:
+            added = json.loads(listed.read_text("utf-8")) if listed.exists() else []
+        except OSError as error:
+            raise NoWorkspace(f"{listed} cannot be read; give it to the owner of {self.data_dir} with chown") from error
         return [*self._settings.roots, *_ROOTS.validate_python(added), Root(self.examples(tenant), tenant)]
 
     def _is_young(self, kept: Workspace, folder: Path, turn: str | None) -> bool:

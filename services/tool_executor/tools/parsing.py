@@ -160,9 +160,15 @@ def _first_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
+SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
+"""The first line by which Excel says how a CSV is separated."""
+
+
 def _table(text: str, *, strict: bool = True) -> Parsed:
     """Parse a table in its own dialect. The first row names the columns."""
-    delimiter = _delimiter(text)
+    hint = SEPARATOR.match(text)
+    text = text[hint.end() :] if hint else text
+    delimiter = hint[1] if hint else _delimiter(text)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     header = next(reader, [])
     head = [dict(zip(_named(header, row), row, strict=False)) for row in islice(_filled(reader), HEAD)]

@@ -14,7 +14,7 @@ from libs.errors import NotFound, Rejected
 from libs.skills import Categories
 from libs.skills.categories import split_suffix
 from libs.workspace import names
-from libs.workspace.errors import WrongKind
+from libs.workspace.errors import NotPermitted, WrongKind
 from libs.workspace.operations import AnyOperation, Batch, Blob, Create
 from libs.workspace.queries import NAMED_MOST
 from libs.workspace.scope import resolve
@@ -121,6 +121,8 @@ class ToolContext:
             return None
         if not self.mutates:
             raise Rejected("a tool that only reads tried to change something")
+        if not os.access(self.stage.tree.root, os.W_OK, effective_ids=True):
+            raise NotPermitted(f"{self.stage.tree.root} cannot be written; it can only be looked at")
         single = operations[0] if len(operations) == 1 else self._batch(operations)
         return self.stage.apply(single)
 

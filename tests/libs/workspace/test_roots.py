@@ -74,6 +74,21 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
     assert forked(as_nobody) == 0
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_folder_that_can_only_be_read_is_a_root(home: Path) -> None:
+    folder = home / "Downloads"
+    os.chown(folder, 65534, 65534)
+    folder.chmod(0o555)
+    for above in folder.parents:
+        above.chmod(above.stat().st_mode | 0o011)
+
+    def as_nobody() -> None:
+        os.setresuid(65534, 65534, 65534)
+        assert check_root(folder, home / "suma", home) == folder
+
+    assert forked(as_nobody) == 0
+
+
 @pytest.mark.parametrize(
     ("folder", "tenant", "belonging"),
     [

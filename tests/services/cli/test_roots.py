@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -65,6 +66,33 @@ def test_roots_list_is_private_without_configured_roots(here: Address, tmp_path:
     listed = here.data / "roots.json"
     assert stat.S_IMODE(listed.stat().st_mode) == 0o600
     assert json.loads(listed.read_text()) == [str((tmp_path / "Downloads").resolve())]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes for other users")
+def test_root_leaves_the_list_to_the_owner_of_the_data(here: Address, tmp_path: Path) -> None:
+    assert here.data is not None
+    os.chown(here.data, 65534, 65534)
+    roots.allow(here, folder(tmp_path / "Downloads"), "local")
+    assert {file.stat().st_uid for file in here.data.iterdir()} == {65534}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user and return")
+@pytest.mark.parametrize("name", ["roots.json", "roots.lock"])
+def test_a_list_of_another_user_is_refused_with_the_remedy(here: Address, tmp_path: Path, name: str) -> None:
+    downloads = folder(tmp_path / "Downloads")
+    assert here.data is not None
+    (here.data / name).write_text("[]")
+    (here.data / name).chmod(0o600)
+    for path in (here.data, downloads):
+        os.chown(path, 65534, 65534)
+    for above in here.data.parents:
+        above.chmod(above.stat().st_mode | 0o011)
+    os.seteuid(65534)
+    try:
+        with pytest.raises(Usage, match=rf"{name} belongs to another user; give it to the owner of .* with chown"):
+            roots.allow(here, downloads, "local")
+    finally:
+        os.seteuid(0)
 
 
 def test_a_folder_that_holds_our_own_data_is_never_allowed(here: Address, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from libs.clients.calls import call
 from libs.database import Dsns
+from libs.errors import Rejected
 from libs.events.topics import EXECUTOR
 from libs.workspace.roots import Root
 from services.tool_executor.folders import SUGGESTED_MOST, Folder, look
@@ -74,6 +75,14 @@ def test_suggestions_are_bounded(data: Path, docs: Path) -> None:
 @pytest.mark.parametrize("path", ["Downloads", "", "~nobody-of-this-name/x", "a\0b", "x" * 4000])
 def test_text_that_is_no_path_is_missing(path: str, data: Path) -> None:
     assert seen(path, [], data).state == "missing"
+
+
+async def test_unreadable_list_of_folders_is_refused_with_the_remedy(home: Dsns, tmp_path: Path) -> None:
+    asked = {"path": str(tmp_path), "owner": "true"}
+    async with run_platform(home, tmp_path, model=scripted_model()) as at:
+        (at.platform.data_dir / "roots.json").mkdir()
+        with pytest.raises(Rejected, match=r"roots\.json cannot be read; give it to the owner of"):
+            await call(at.platform, EXECUTOR, "GET", "/internal/v1/folders", tenant="local", params=asked)
 
 
 async def test_permission_given_in_a_terminal_is_seen_at_once(home: Dsns, tmp_path: Path) -> None:

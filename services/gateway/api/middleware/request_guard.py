@@ -65,6 +65,8 @@ class RequestGuard:
         length = headers.get("content-length", "0")
         if most is not None and length.isdecimal() and int(length[:20]) > most:
             return too_large(most)
+        if headers.get("content-encoding", "identity") != "identity":
+            return document(415, "ENCODED", "The body has a Content-Encoding; send it as it is.")
         return refusal(headers, self._settings.hosts, self._settings.origins)
 
     def _with_security_headers(self, scope: Scope, send: Send) -> Send:

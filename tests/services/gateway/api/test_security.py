@@ -175,6 +175,12 @@ async def test_a_form_of_another_site_cannot_speak(http: httpx.AsyncClient) -> N
     assert (answer.status_code, answer.json()["code"]) == (415, "NOT_JSON")
 
 
+@pytest.mark.parametrize("coding", ["gzip", "br"])
+async def test_a_body_with_a_coding_is_refused_by_name(http: httpx.AsyncClient, coding: str) -> None:
+    answer = await http.post("/v1/sessions", json={"title": "x"}, headers={"Content-Encoding": coding})
+    assert (answer.status_code, answer.json()["code"]) == (415, "ENCODED")
+
+
 @pytest.mark.parametrize("path", ["/v1/sessions", "/nowhere", "/docs", "/healthz"])
 async def test_every_answer_carries_what_browsers_obey(http: httpx.AsyncClient, path: str) -> None:
     headers = (await http.get(path)).headers

@@ -52,6 +52,7 @@ def parse(folder: StagedFolder) -> Parse:
     [
         ("a.csv", "id,name\n1,Ana\n2,Ben\n", "CSV", ["id", "name"], 2),
         ("a.csv", "id;name\n1;Ana, B\n", "CSV", ["id", "name"], 1),
+        ("a.csv", "sep=;\r\nid;name, long\n1;Ana\n", "CSV", ["id", "name, long"], 1),
         ("a.csv", 'a,b\n"x, y\nz",2\n\n', "CSV", ["a", "b"], 1),
         ("a.csv", "", "CSV", [], 0),
         ("a.csv", "only\n1\n2\n", "CSV", ["only"], 2),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from libs.errors import Rejected
-from libs.workspace.errors import Sealed
+from libs.workspace.errors import NotPermitted, Sealed
 from services.tool_executor.tools.containing import BOUNDS
 from services.tool_executor.tools.decoding import SkipReason
 from services.tool_executor.tools.texts import Texts, Unremembered
@@ -100,6 +100,13 @@ def test_bulk_changes_leave_unreadable_folders_as_they_are(
     assert unread(shut, tool, listed=arg, **paths, **more) == ["full", "shut"]
     with pytest.raises(Sealed):
         shut.run(tool, **paths, **more)
+
+
+def test_a_folder_that_cannot_be_written_is_only_looked_at(shut: StagedFolder) -> None:
+    shut.root.chmod(0o555)
+    assert "a.txt" in shut.listed()
+    with pytest.raises(NotPermitted, match="cannot be written"):
+        shut.run("manage-files.create", path=".", name="new")
 
 
 def test_a_search_names_files_that_it_could_not_read(shut: StagedFolder) -> None:
