@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, cast
 
+import anyio
 import orjson
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -44,6 +45,7 @@ RECONNECT_MS = (500, 3000)
 SEQ_MOST = 2**63 - 1
 Position = Annotated[int, Query(ge=0, le=SEQ_MOST, description="Return events after this number")]
 Until = Annotated[Id | None, Query(description="Close the stream after this turn ends")]
+Left = Callable[[], Awaitable[None]]
 LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=SEQ_MOST)]
 
 
@@ -97,12 +99,14 @@ async def _page(here: Gateway, who: Principal, session_id: str, after: int, limi
 
 
 class ServerSent(StreamingResponse):
-    """Server-sent events, which end when the client takes nothing for `seconds`."""
+    """Server-sent events, which end when the client takes nothing for `seconds`. `left` is called if it goes before."""
 
-    def __init__(self, encoded: AsyncGenerator[bytes], *, seconds: float, session: str) -> None:
+    def __init__(
+        self, encoded: AsyncGenerator[bytes], *, seconds: float, session: str, left: Left | None = None
+    ) -> None:
         # nginx buffers answers unless it is told not to.
         super().__init__(encoded, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        self._seconds, self._session = seconds, session
+        self._seconds, self._session, self._left = seconds, session, left
 
     @override
     async def stream_response(self, send: Send) -> None:
@@ -113,7 +117,11 @@ class ServerSent(StreamingResponse):
         async with aclosing(cast("AsyncGenerator[bytes]", self.body_iterator)):
             try:
                 await super().stream_response(send_in_time)
-            except TimeoutError:
+            except (TimeoutError, anyio.get_cancelled_exc_class()) as gone:
+                if self._left is not None:
+                    await self._left()
+                if not isinstance(gone, TimeoutError):
+                    raise
                 log.warning("dropped slow event-stream client", session=self._session)
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-import anyio
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from libs.errors import NotFound, Rejected
 from libs.events.values import Hitl
 from services.gateway.api.models import Answer
-from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered, Receipt
 from services.gateway.surfaces import files, questions, segments
 from services.gateway.surfaces.files import Given
@@ -144,16 +141,10 @@ class Call:
             raise _invalid(error) from None
         return await self._after(asked)
 
-    async def follow(self, begun: Segment, options: Options) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
-        """Yield what follows, as `segments.follow` does; cancel the turn if its client leaves and wants that."""
-        try:
-            async with aclosing(segments.follow(self.turns, begun)) as items:
-                async for item in items:
-                    yield item
-        except (GeneratorExit, anyio.get_cancelled_exc_class()):
-            if options.stop_on_disconnect:
-                await self.turns.abandon(begun.turn_id)
-            raise
+    async def leave(self, begun: Segment, options: Options) -> None:
+        """Cancel the turn of a client that leaves, if it wants that."""
+        if options.stop_on_disconnect:
+            await self.turns.abandon(begun.turn_id)
 
     async def _placed(self, wish: Wish) -> Wish:
         """Return a wish with the session of its conversation (decision 0099)."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import orjson
@@ -17,7 +18,7 @@ from starlette.responses import Response
 from libs.errors import SumaError
 from libs.identity import Principal
 from services.gateway.api.context import Gateway
-from services.gateway.api.stream import ServerSent
+from services.gateway.api.stream import Left, ServerSent
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
@@ -61,14 +62,15 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
         completion.ask(unclear.question, f"{UNCLEAR}\n\n")
         return _stream(completion, _nothing(), here, asked) if asked.stream else JSONResponse(completion.whole())
     del wish
-    items = call.follow(begun, asked.options)
+    items, left = segments.follow(call.turns, begun), partial(call.leave, begun, asked.options)
     if asked.stream:
-        return _stream(completion, items, here, asked)
+        return _stream(completion, items, here, asked, left)
     # The turn may take long: a waiting call counts as a stream, not as a running request.
     request.state.release()
     async with aclosing(items):
         async for item in items:
             if await segments.left(request, item):
+                await left()
                 break
             for _ in completion.take(item):
                 pass
@@ -186,10 +188,11 @@ def _stream(
     items: AsyncGenerator[Numbered | TextDelta | Heartbeat],
     here: Gateway,
     asked: ChatRequest,
+    left: Left | None = None,
 ) -> Response:
     usage = bool(asked.stream_options and asked.stream_options.include_usage)
     encoded = _encoded(completion, items, usage=usage)
-    return ServerSent(encoded, seconds=here.settings.send_seconds, session=completion.segment.session_id)
+    return ServerSent(encoded, seconds=here.settings.send_seconds, session=completion.segment.session_id, left=left)
 
 
 async def _encoded(

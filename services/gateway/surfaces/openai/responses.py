@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import orjson
@@ -18,7 +19,7 @@ from libs.errors import Rejected, SumaError
 from libs.identity import Principal
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import TurnShown
-from services.gateway.api.stream import ServerSent
+from services.gateway.api.stream import Left, ServerSent
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
@@ -71,14 +72,15 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     shown = Shown(begun, asked)
     shown.output.recall(await segments.earlier(call.turns, begun))
     if asked.stream:
-        return _stream(here, shown, call.follow(begun, asked.options))
+        return _stream(here, shown, segments.follow(call.turns, begun), partial(call.leave, begun, asked.options))
     if asked.background:
         return JSONResponse(shown.whole("in_progress"))
     # The turn may take long: a waiting call counts as a stream, not as a running request.
     request.state.release()
-    async with aclosing(call.follow(begun, asked.options)) as items:
+    async with aclosing(segments.follow(call.turns, begun)) as items:
         async for item in items:
             if await segments.left(request, item):
+                await call.leave(begun, asked.options)
                 break
             shown.output.absorb(item)
     return JSONResponse(shown.whole())
@@ -217,8 +219,8 @@ class Shown:
         }
 
 
-def _stream(here: Gateway, shown: Shown, items: Items) -> Response:
-    return ServerSent(_encoded(shown, items), seconds=here.settings.send_seconds, session=shown.session)
+def _stream(here: Gateway, shown: Shown, items: Items, left: Left | None = None) -> Response:
+    return ServerSent(_encoded(shown, items), seconds=here.settings.send_seconds, session=shown.session, left=left)
 
 
 async def _encoded(shown: Shown, items: Items) -> AsyncGenerator[bytes]:
