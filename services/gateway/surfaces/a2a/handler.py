@@ -132,12 +132,12 @@ class Tasks(RequestHandler):
             place = _place(params.page_token) if params.page_token else None
             found = await self._store.page(call.who.tenant, search, after=place, most=size + 1)
             shown, tenant = found[:size], call.who.tenant
-            files = (
-                await self._store.files(tenant, [turn.turn_id for turn, _ in shown]) if params.include_artifacts else ()
-            )
+            turns = [turn.turn_id for turn, _ in shown]
+            files = await self._store.files(tenant, turns) if params.include_artifacts else ()
+            exchange = await self._store.exchange(tenant, turns) if history != 0 else ()
             tasks = [
                 task_of(
-                    Facts(turn, at, await _question(call, turn), files),
+                    Facts(turn, at, await _question(call, turn), files, exchange),
                     base=call.base,
                     history=history,
                     artifacts=params.include_artifacts,

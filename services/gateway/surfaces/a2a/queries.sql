@@ -60,17 +60,19 @@ from gateway.attachments a
 join gateway.turns t on t.tenant_id = a.tenant_id and t.turn_id = a.turn_id and t.session_id = a.session_id
 where a.tenant_id = :tenant and a.turn_id = any (:turns) and a.principal is null order by a.created_at, a.asset_id;
 
--- name: task_exchange(tenant, session, turn)
--- The questions of a turn, each by the number of its event, and their answers, in order.
-select q.seq, null as message_id, 'agent' as role, q.data ->> 'question' as text, q.occurred_at as at
-from gateway.session_events q
-where q.tenant_id = :tenant and q.session_id = :session and q.turn_id = :turn
-    and q.event_type = 'suma.clarification.requested.v1'
+-- name: task_exchange(tenant, turns)
+-- The questions of these turns, each by the number of its event, and their answers, in order. Few turns ask: only theirs are searched.
+with asked as (
+    select q.turn_id, q.session_id, q.seq, q.data ->> 'question' as text, q.occurred_at as at
+    from gateway.session_events q
+    where q.tenant_id = :tenant and q.turn_id = any (:turns) and q.event_type = 'suma.clarification.requested.v1'
+)
+select a.turn_id, a.seq, null as message_id, 'agent' as role, a.text, a.at from asked a
 union all
-select null, r.message_id, 'user', r.text, r.created_at
-from gateway.turns r
-where r.tenant_id = :tenant and r.session_id = :session and r.turn_id > :turn
-    and r.reason = 'ANSWERED_CLARIFICATION' and r.detail = :turn
+select t.turn_id, null, r.message_id, 'user', r.text, r.created_at
+from (select distinct turn_id, session_id from asked) t
+join gateway.turns r on r.tenant_id = :tenant and r.session_id = t.session_id and r.turn_id > t.turn_id
+    and r.reason = 'ANSWERED_CLARIFICATION' and r.detail = t.turn_id
 order by at;
 
 -- name: push_configs(tenant, principal, turn)

@@ -70,7 +70,7 @@ class TaskReader:
             found.at,
             question if pauses(STATES[turn.state]) and turn.ended_at is None else None,
             await self._store.files(call.who.tenant, [turn.turn_id]),
-            await self._store.exchange(call.who.tenant, turn.session_id, turn.turn_id),
+            await self._store.exchange(call.who.tenant, [turn.turn_id]),
         )
         return Now(facts, found.seq)
 

@@ -71,6 +71,7 @@ class File:
 class ExchangedMessage:
     """A question of the turn, or its answer. `role` is agent or user."""
 
+    turn_id: str
     message_id: str
     role: str
     text: str
@@ -137,11 +138,11 @@ class TaskStore:
         async with self._database.read(GROUP, tenant) as connection:
             return [File(**row) async for row in queries.task_files(connection, tenant=tenant, turns=list(turns))]
 
-    async def exchange(self, tenant: str, session: str, turn: str) -> Sequence[ExchangedMessage]:
-        """Return the questions of a turn and their answers, in order."""
+    async def exchange(self, tenant: str, turns: Sequence[str]) -> Sequence[ExchangedMessage]:
+        """Return the questions of these turns and their answers, in order."""
         async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.task_exchange(connection, tenant=tenant, session=session, turn=turn)
-            return [_exchanged(turn, row) async for row in rows]
+            rows = queries.task_exchange(connection, tenant=tenant, turns=list(turns))
+            return [_exchanged(row) async for row in rows]
 
     async def push_configs(self, tenant: str, principal: str, turn: str) -> Sequence[PushConfig]:
         """Return a principal's addresses for a task's updates, by id."""
@@ -169,6 +170,6 @@ def _listed(row: dict[str, Any]) -> tuple[TaskTurn, datetime]:
     return TaskTurn(**row), at
 
 
-def _exchanged(turn: str, row: Mapping[str, Any]) -> ExchangedMessage:
-    name = row["message_id"] or question_id(turn, row["seq"])
-    return ExchangedMessage(name, row["role"], row["text"], row["at"])
+def _exchanged(row: Mapping[str, Any]) -> ExchangedMessage:
+    name = row["message_id"] or question_id(row["turn_id"], row["seq"])
+    return ExchangedMessage(row["turn_id"], name, row["role"], row["text"], row["at"])

@@ -176,8 +176,10 @@ def _status(facts: Facts) -> TaskStatus:
 
 def _history(facts: Facts) -> list[Message]:
     turn = facts.turn
-    first = ExchangedMessage(turn.message_id or turn.turn_id, "user", turn.text, turn.created_at)
-    return [_message(turn, said) for said in (first, *facts.exchange)]
+    first = ExchangedMessage(turn.turn_id, turn.message_id or turn.turn_id, "user", turn.text, turn.created_at)
+    return [
+        _message(turn, said) for said in (first, *(each for each in facts.exchange if each.turn_id == turn.turn_id))
+    ]
 
 
 def _message(turn: TaskTurn, said: ExchangedMessage) -> Message:
@@ -237,7 +239,7 @@ def _asking(turn: TaskTurn, name: str, text: str, about: Mapping[str, Any]) -> M
 def _agent_message(turn: TaskTurn, name: str, text: str) -> Message | None:
     if not text:
         return None
-    return _message(turn, ExchangedMessage(ids.derived(name, text), "agent", text, turn.created_at))
+    return _message(turn, ExchangedMessage(turn.turn_id, ids.derived(name, text), "agent", text, turn.created_at))
 
 
 def _struct(content: Mapping[str, Any]) -> Struct:

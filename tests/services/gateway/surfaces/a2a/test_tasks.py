@@ -353,6 +353,17 @@ async def test_list_filters_by_context_status_and_time(agent: Agent) -> None:
             await listed(page_token="bad")
 
 
+async def test_list_shows_each_task_as_it_is_got(agent: Agent) -> None:
+    async with agent.client() as client:
+        waiting = await send(client, message("approve this"))
+        asking = await send(client, message("which one"))
+        asked = await send(client, message("which one"))
+        done = await send(client, message("the red one", task=asked.id))
+        listed = (await client.list_tasks(ListTasksRequest(include_artifacts=True))).tasks
+    assert [len(task.history) for task in (done, asking, waiting)] == [3, 2, 1]
+    assert list(listed) == [done, asking, waiting]
+
+
 async def test_list_has_artifacts_and_history_only_on_request(agent: Agent) -> None:
     async with agent.http(**V1) as http, agent.client() as client:
         done = await send(client, message("hello"))
