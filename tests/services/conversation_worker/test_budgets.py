@@ -159,6 +159,22 @@ async def test_model_that_never_answers_is_no_budget_limit(
         assert (await account_of(on)).tokens.reserved > 5 * 16_000, "each may have been billed"
 
 
+@pytest.mark.slow
+async def test_turn_whose_circuit_opens_names_server_and_fault(home: Dsns, tmp_path: Path) -> None:
+    broken = Turn(raw=b'{"a": 1}', kind="application/json")
+    async with scenario(home, tmp_path, limits=limited("turn", tokens=60_000)) as on:
+        on.there.script = lambda _: broken
+        turn = await on.say()
+        await on.there.heard(5)
+        for _ in range(3):
+            await on.waits()
+            await on.at.later(60)
+        told = await on.at.ended(turn, session="s")
+        assert (told.state, told.reason) == ("failed", "CIRCUIT_OPEN")
+        assert f"the model server of openai-compatible:toy ({on.there.url}) is unavailable" in told.detail
+        assert "the last error: openai-compatible:toy returned something other than a model's answer" in told.detail
+
+
 @pytest.mark.requirement("A23")
 async def test_cancelled_call_stays_reserved_until_it_counts_as_spent(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, Turn(hangs=True)) as on:
