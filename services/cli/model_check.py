@@ -120,9 +120,7 @@ async def _answered(model: VendorModel) -> tuple[str, Usage]:
     began, first, pieces, usage = time.monotonic(), 0.0, 0, Usage()
     async for delta in model.answer(TASK.model_copy(update={"observations": (OBSERVATION,)})):
         usage = usage.plus(delta.usage)
-        if delta.text:
-            first = first or time.monotonic() - began
-            pieces += 1
+        first, pieces = first or time.monotonic() - began, pieces + (not delta.usage.input_tokens)
     how = "streams" if pieces > 1 else "answers in one piece"
     return f"{how}: first words after {first:.1f} s, {words.count(pieces, 'piece')}", usage
 

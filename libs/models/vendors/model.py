@@ -96,7 +96,7 @@ class VendorModel:
                 if piece.last and not said:
                     raise InvalidModelOutput(f"{self.name} returned an empty answer", usage=piece.usage)
                 usage = piece.usage if piece.last else Usage(model=self.name)
-                yield ModelText(" […]" if piece.cut else piece.text, usage)
+                yield ModelText(f"{piece.text} […]" if piece.cut else piece.text, usage)
 
     def worst(self, task: Task, catalogue: Sequence[ToolDefinition]) -> Amount:
         """Return the most that one planning call might use; this amount is reserved for it."""

@@ -222,8 +222,8 @@ class ModelCall:
                     clock.mark_output()
                     if (text := _text(event)) and ask.form is None:
                         received += len(text)
-                        if certain := spoken.piece(text):
-                            yield Piece(certain)
+                        # Also an empty one: it shows that the server streams.
+                        yield Piece(spoken.piece(text))
                 response = stream.get()
         except (*BROKEN, SumaError) as error:
             if not clock.has_output and errors.unpaid(error):
@@ -231,12 +231,10 @@ class ModelCall:
             else:
                 await bill.free_turn()
             raise errors.of(error, self.name) from None
-        if ask.form is None and (rest := spoken.rest()):
-            yield Piece(rest)
         yield self._last(ask, response, received, spoken)
 
     def _last(self, ask: Ask, response: ModelResponse, received: int, spoken: Spoken) -> Piece:
-        text = "" if ask.form is None else _formed(response, spoken)
+        text = spoken.rest() if ask.form is None else _formed(response, spoken)
         if spoken.was_bare:
             self._bare = True
         elif self._bare is None and (ask.form is None or self._output == "text"):

@@ -155,7 +155,7 @@ async def test_model_that_never_answers_is_no_budget_limit(
             await on.at.later(60)
         told = await on.at.ended(turn, session="s")
         assert (told.state, told.reason) == ("failed", reason)
-        assert told.detail == f"5 attempts failed; the last error: openai-compatible:toy {says}"
+        assert told.detail == f"5 attempts failed; the last error: openai:toy {says}"
         assert (await account_of(on)).tokens.reserved > 5 * 16_000, "each may have been billed"
 
 
@@ -171,8 +171,8 @@ async def test_turn_whose_circuit_opens_names_server_and_fault(home: Dsns, tmp_p
             await on.at.later(60)
         told = await on.at.ended(turn, session="s")
         assert (told.state, told.reason) == ("failed", "CIRCUIT_OPEN")
-        assert f"the model server of openai-compatible:toy ({on.there.url}) is unavailable" in told.detail
-        assert "the last error: openai-compatible:toy returned something other than a model's answer" in told.detail
+        assert f"the model server of openai:toy ({on.there.url}) is unavailable" in told.detail
+        assert "the last error: openai:toy returned something other than a model's answer" in told.detail
 
 
 @pytest.mark.requirement("A23")

@@ -83,7 +83,7 @@ async def scenario(
     guarded_calls, watched, database = GuardedCalls(), Watched(), Database(home)
     async with vendor(*turns) as there, AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
-        which = chosen("openai-compatible:toy", url=there.url, key=Key(SecretStr(KEY), None, {}), output="tool")
+        which = chosen("openai:toy", url=there.url, key=Key(SecretStr(KEY), None, {}), output="tool")
         line = await stack.enter_async_context(opened(which, Bounds(**bounds)))  # type: ignore[arg-type]
         guard, budgets = guarded_calls.to("model"), PostgresBudgets(database, limits)
         model = VendorModel(line, guard, price=Price(1, 2), now=lambda: datetime.now(UTC), budgets=budgets)
