@@ -81,12 +81,8 @@ async def test_a_cancelled_turn_is_answered_with_its_end(eager: RunningGateway) 
         again = await http.post(f"/v1/turns/{turn}/cancel")
 
     assert cancelled.status_code == 200
-    assert cancelled.json()["outcome"]["data"] == {
-        "turn_id": turn,
-        "state": "cancelled",
-        "reason": None,
-        "detail": "changed my mind",
-    }
+    ended = cancelled.json()["outcome"]["data"]
+    assert (ended["turn_id"], ended["state"], ended["detail"]) == (turn, "cancelled", "changed my mind")
     assert (again.status_code, again.json()["code"]) == (409, "TURN_ENDED")
 
 
