@@ -181,12 +181,17 @@ class Vendor:
             del answer.headers["content-type"]
         return answer
 
+    async def astray(self, request: Request) -> Response:
+        """Answer beside the API as LM Studio does."""
+        return JSONResponse({"error": f"Unexpected endpoint or method. (GET {request.url.path})"})
+
     def app(self) -> Starlette:
         return Starlette(
             routes=[
                 Route("/v1/chat/completions", self.openai, methods=["POST"]),
                 Route("/v1/messages", self.anthropic, methods=["POST"]),
                 Route("/v1/models", self.models),
+                Route("/models", self.astray),
             ]
         )
 

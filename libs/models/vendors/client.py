@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pydantic_ai.models import Model as Theirs
 
 from libs.models.choice import Choice
 from libs.models.vendors import transport
+from libs.models.vendors.errors import NotAModel
 
 NO_KEY = "none"
 """The libraries require a key even where the server needs none."""
@@ -42,9 +44,16 @@ class Opened:
     http: httpx2.AsyncClient
 
     async def listed(self) -> int:
-        """Return the HTTP status of the vendor's list of models; the request is free."""
-        async with self.http.stream("GET", _models_url(self.choice), headers=_headers(self.choice)) as response:
-            return response.status_code
+        """Return the HTTP status of the vendor's list of models; the request is free.
+
+        Raises:
+            NotAModel: the server answers with an error and the status of success, as LM Studio does beside its API.
+        """
+        response = await self.http.get(_models_url(self.choice), headers=_headers(self.choice))
+        if response.status_code == httpx2.codes.OK and _is_error(response.content):
+            hint = "" if "/v1" in self.choice.url else "; SUMA_MODEL_URL usually ends with /v1"
+            raise NotAModel(f"{self.choice.url} is not the address of a model's API{hint}")
+        return response.status_code
 
 
 @asynccontextmanager
@@ -53,6 +62,14 @@ async def opened(choice: Choice, bounds: Bounds) -> AsyncIterator[Opened]:
     async with transport.client(choice.url, connect_seconds=bounds.connect) as http:
         model = await asyncio.to_thread(OPENERS[choice.provider.name], choice, http)
         yield Opened(choice, bounds, model, http)
+
+
+def _is_error(content: bytes) -> bool:
+    try:
+        said = json.loads(content)
+    except ValueError:
+        return False
+    return isinstance(said, dict) and bool(said.get("error"))
 
 
 def _secret(choice: Choice) -> str:

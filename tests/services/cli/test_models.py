@@ -45,6 +45,15 @@ async def test_a_model_that_can_all_is_said_to(there: Vendor, monkeypatch: pytes
     assert KEY not in result.output
 
 
+async def test_an_address_beside_the_api_is_not_reached(there: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_MODEL_URL", there.url.removesuffix("/v1"))
+    result = await suma("check")
+    said = " ".join(result.output.split())
+    assert result.exit_code == 1
+    assert "is not the address of a model's API; SUMA_MODEL_URL usually ends with /v1" in said
+    assert "accepts the key" not in said
+
+
 async def test_json_report_has_no_price_if_unknown(there: Vendor) -> None:
     there.play(*GOOD)
     told = json.loads((await suma("check", "--json")).output)
