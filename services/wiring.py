@@ -21,6 +21,7 @@ from libs.changes.writer import Writer
 from libs.clock import SystemClock
 from libs.database import Database, Dsns, reach
 from libs.errors import Unavailable
+from libs.identity import proofs
 from libs.leases.postgres import PostgresLeases
 from libs.resilience import GuardedCall, GuardedCalls
 from libs.runtime.embedded.postgres import Postgres, Role
@@ -461,6 +462,8 @@ async def platform(
             clients={name: partial(_client, settings, local.apps, name) for name in catalog.NAMES},
             near=local.near,
         )
+        if "gateway" in sections:
+            made.writer.hooks.sign = partial(proofs.sign, given.keys)
         if _follows_remote_tools(settings, sections):
             from libs.clients import executor
 

@@ -22,6 +22,8 @@ from libs.changes.changeset import Changeset
 from libs.clock import Clock
 from libs.database import SILENCE, Database, DatabaseDown
 from libs.errors import Conflict, Crowded, Rejected, Unavailable
+from libs.events.base import Event
+from libs.events.envelope import Envelope
 from libs.leases.ports import Lease, NewLease
 from libs.scheduling import FairBatches
 from libs.telemetry import metrics, traces
@@ -78,6 +80,8 @@ class WriterHooks:
         self.note_due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
         """Called when a lease was created unclaimed and is due at once."""
         self.deliver: Callable[[Sequence[Record]], None] = lambda records: None
+        self.sign: Callable[[Envelope[Event]], Envelope[Event]] = lambda event: event
+        """Return the event as it is published; the gateway signs what speaks for a person."""
         self.cancelled: Callable[[Sequence[str]], None] = lambda ids: None
         self.point: Callable[[str], None] = lambda point: None
 
@@ -173,7 +177,7 @@ class Writer:
         try:
             for place, changeset in enumerate(changesets):
                 for event in batch.travelling(changeset.events):
-                    said = batch.envelope(changeset.cause, event, now=now, traceparent=traceparent)
+                    said = self.hooks.sign(batch.envelope(changeset.cause, event, now=now, traceparent=traceparent))
                     if "headers" not in entry.items[place]:
                         entry.items[place]["headers"] = batch.shared(changeset.cause, said)
                     shared = entry.items[place]["headers"]

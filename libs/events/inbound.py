@@ -12,8 +12,15 @@ ATTACHMENTS_MOST = 10
 """Files that one message names."""
 
 
+class Spoken(Event):
+    """Base of the events that speak for a person."""
+
+    proof: str = ""
+    """The gateway's signature (`libs.identity.proofs`)."""
+
+
 @event("suma.message.received.v1", INBOUND)
-class MessageReceived(Event):
+class MessageReceived(Spoken):
     """A person or program sent a message. The gateway has created both ids and stored the message."""
 
     message_id: str
@@ -34,7 +41,7 @@ class MessageReceived(Event):
 
 
 @event("suma.approval.decided.v1", INBOUND)
-class ApprovalDecided(Event):
+class ApprovalDecided(Spoken):
     """A person answered an open approval. `digest` covers what that person saw."""
 
     approval_id: str
@@ -49,7 +56,7 @@ class ApprovalDecided(Event):
 
 
 @event("suma.effect.resolved.v1", INBOUND)
-class EffectResolved(Event):
+class EffectResolved(Spoken):
     """A person resolved an effect whose outcome was unknown (DESIGN §7, §10)."""
 
     approval_id: str
@@ -64,7 +71,7 @@ class EffectResolved(Event):
 
 
 @event("suma.turn.cancel_requested.v1", INBOUND)
-class TurnCancelRequested(Event):
+class TurnCancelRequested(Spoken):
     """Cancel a turn: a waiting one is removed, a running one is stopped (DESIGN §7)."""
 
     turn_id: str
@@ -74,7 +81,7 @@ class TurnCancelRequested(Event):
 
 
 @event("suma.rollback.requested.v1", INBOUND)
-class RollbackRequested(Event):
+class RollbackRequested(Spoken):
     """Roll back to a snapshot of the open turn's stage, or a whole committed turn by its journal."""
 
     turn_id: str

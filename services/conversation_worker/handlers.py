@@ -27,6 +27,7 @@ from libs.events import (
     TurnCancelRequested,
 )
 from libs.events.envelope import Envelope
+from libs.identity.proofs import BadProof
 from libs.leases.ports import NewLease
 from libs.policy.ports import PolicyUnanswered
 from libs.policy.retry_deadline import RetryDeadline
@@ -164,6 +165,10 @@ class Handlers:
             return Changeset(cause)
         about = {"turn_id": turn, "code": error.code, "detail": f"{dead.type} could not be handled"}
         return Changeset(cause).start(NewLease(ids.new(), LOST, about))
+
+    def on_dead_request(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
+        """End the turn of a request that cannot be handled, unless somebody else than the gateway made it up."""
+        return Changeset(cause) if isinstance(error, BadProof) else self.on_dead_letter(cause, dead, error)
 
     # What all share
 

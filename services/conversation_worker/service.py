@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from libs.events import (
     ApprovalDecided,
     EffectResolved,
@@ -16,6 +18,7 @@ from libs.events import (
     ToolUnknown,
     TurnCancelRequested,
 )
+from libs.identity import proofs
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service, Subscription
 from libs.telemetry import metrics
@@ -36,16 +39,17 @@ def build(platform: Platform) -> Service:
     slots = Slots(settings.turns_at_once, settings.turns_at_once_per_tenant)
     context = TurnContext(platform, settings, Store(platform.database, slots), slots)
     on = Handlers(context)
+    proven = partial(proofs.proven, platform.keys)
     waits, queue = TurnLeases(context, on), SlotQueue(context, on)
     room, each = settings.models_at_once, settings.models_at_once_per_tenant
     return Service(
         GROUP,
         [
-            Subscription(MessageReceived, on.message, on.on_dead_letter),
-            Subscription(ApprovalDecided, on.approval),
-            Subscription(EffectResolved, on.effect),
-            Subscription(TurnCancelRequested, on.cancel, urgent=True),
-            Subscription(RollbackRequested, on.rollback, on.on_dead_letter),
+            Subscription(MessageReceived, proven(on.message), on.on_dead_request),
+            Subscription(ApprovalDecided, proven(on.approval)),
+            Subscription(EffectResolved, proven(on.effect)),
+            Subscription(TurnCancelRequested, proven(on.cancel), urgent=True),
+            Subscription(RollbackRequested, proven(on.rollback), on.on_dead_request),
             Subscription(PlanApproved, on.approved, on.on_dead_letter),
             Subscription(PlanRejected, on.rejected, on.on_dead_letter),
             Subscription(PlanUnclear, on.unclear, on.on_dead_letter),

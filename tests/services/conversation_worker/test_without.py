@@ -15,6 +15,7 @@ from libs.changes.batch import envelope
 from libs.clients.calls import ServiceDown
 from libs.database import Dsns
 from libs.events import MessageReceived, PlanRequested, TurnDegraded
+from libs.identity import proofs
 from libs.scheduling import FairSemaphore
 from tests.support.platform import (
     TENANT,
@@ -103,5 +104,6 @@ async def test_gathering_holds_no_place_in_the_gate(home: Dsns, tmp_path: Path) 
         cause = Cause.request("conversation_worker", id=ids.new(), tenant=TENANT, key="s", session="s")
         on = next(each for each in service.subscriptions if each.event is MessageReceived)
         async with gate.through(TENANT):
-            handled = await on.handle(cause, envelope(cause, message, now=platform.clock.now(), traceparent=None))
+            said = envelope(cause, message, now=platform.clock.now(), traceparent=None)
+            handled = await on.handle(cause, proofs.sign(platform.keys, said))
         assert any(isinstance(event, PlanRequested) for event in handled.events)
