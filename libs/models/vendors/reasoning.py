@@ -7,6 +7,7 @@ import re
 KINDS = ("think", "thinking", "thought", "reasoning")
 OPENERS = tuple(f"<{kind}>" for kind in KINDS)
 CLOSER = re.compile(rf"</(?:{'|'.join(KINDS)})>\s*")
+TAG_MOST = max(len(f"</{kind}>") for kind in KINDS)
 JSON_STARTS = ("{", "```")
 
 
@@ -27,10 +28,13 @@ class Spoken:
         """Return what is certainly no reasoning."""
         if self._speaks:
             return text
+        # A closing tag may have begun in the piece before; what is older was searched already.
+        known = max(0, len(self._held) - TAG_MOST)
         self._held = (self._held + text).lstrip()
         while (tagged := self._held.startswith(OPENERS)) or (self._bare and not self._held.startswith(JSON_STARTS)):
-            if (closed := CLOSER.search(self._held)) is None:
+            if (closed := CLOSER.search(self._held, known)) is None:
                 return ""
+            known = 0
             self.was_bare = self.was_bare or not tagged
             self._bare, self._held = self._form, self._held[closed.end() :]
         if any(opener.startswith(self._held) for opener in OPENERS):
