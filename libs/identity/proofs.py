@@ -1,6 +1,6 @@
 """Proofs: the gateway's signature under an event that speaks for a person (DESIGN §8).
 
-The bus is not trusted: write access to `conversation.inbound` must not suffice to ask or decide in somebody's name.
+The bus is not trusted: write access to `conversation.inbound` must not suffice to ask or decide in a person's name.
 Therefore such an event carries a token over its id, type, tenant, key, turn and fields. The conversation worker
 verifies it before anything else, so a forged, altered or repeated event changes nothing.
 """

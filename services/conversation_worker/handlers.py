@@ -167,7 +167,7 @@ class Handlers:
         return Changeset(cause).start(NewLease(ids.new(), LOST, about))
 
     def on_dead_request(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
-        """End the turn of a request that cannot be handled, unless somebody else than the gateway made it up."""
+        """End the turn of a request that cannot be handled, unless it was not from the gateway."""
         return Changeset(cause) if isinstance(error, BadProof) else self.on_dead_letter(cause, dead, error)
 
     # What all share
