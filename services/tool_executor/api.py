@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
@@ -33,6 +34,8 @@ from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 
 NAMES_MOST = PATHS_MOST = 5_000
+BARE_MOST = 200
+"""Folders to which no path leads, among the names: more would leave no room for the others."""
 """Names of a folder, and paths below it, that a planner is shown; an event has room for about half as many."""
 NODES_MOST = 20_000
 ROOT = "/internal/v1"
@@ -308,7 +311,7 @@ def facts_of(stage: Stage) -> dict[str, Any]:
     seen = {above for path in paths for above in lineage(path)[1:]}
     # No path leads to these: an empty folder, and a repository or bundle, which is one item.
     folders = (node for node in stage.walk(".") if node.is_folder and "/" in node.path) if few else ()
-    bare = [node for node in folders if node.path not in seen]
+    bare = islice((node for node in folders if node.path not in seen), BARE_MOST)
     return {
         **({"names": [*map(_named, (*stage.get_children("."), *bare))]} if few_names else {}),
         **({"paths": paths} if few else {}),

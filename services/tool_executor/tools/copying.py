@@ -7,13 +7,13 @@ that it holds, a link as the same link. Files are counted first, so that too man
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from posixpath import basename, dirname, join
 
 from libs.errors import Rejected
 from libs.skills import free_name
 from libs.skills.categories import split_suffix
 from libs.workspace.operations import Copy
+from libs.workspace.queries import Totals
 from services.tool_executor.tools.tool_context import (
     Args,
     ToolContext,
@@ -30,15 +30,6 @@ class CannotCopy(Rejected):
     """This cannot be copied so; nothing was changed."""
 
     code = "CANNOT_COPY"
-
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """The size of the copies, at every depth."""
-
-    files: int
-    folders: int
-    size: int
 
 
 def copy_nodes(context: ToolContext, args: Args) -> ToolOutput:
@@ -58,7 +49,7 @@ def copy_nodes(context: ToolContext, args: Args) -> ToolOutput:
         {
             "copied": copied,
             "files": weight.files,
-            "folders": weight.folders,
+            "folders": weight.directories,
             "bytes": weight.size,
             **omitted(unread=unread),
         },
@@ -116,7 +107,7 @@ def _refuse_inside(path: str, folder: str) -> None:
         raise CannotCopy(f"{path} cannot be copied into itself")
 
 
-def _weighed(context: ToolContext, paths: Sequence[str]) -> Weight:
+def _weighed(context: ToolContext, paths: Sequence[str]) -> Totals:
     """Check the size. Raises `TooMuch` before anything is staged, and `Sealed` if a part cannot be read."""
     files = folders = size = 0
     for path in paths:
@@ -132,7 +123,7 @@ def _weighed(context: ToolContext, paths: Sequence[str]) -> Weight:
                 raise TooMuch(f"one call copies at most {context.limits.copy_entries} files and folders")
             if size > context.limits.copy_bytes:
                 raise TooMuch(f"more than {human(context.limits.copy_bytes)} would be copied")
-    return Weight(files, folders, size)
+    return Totals(files, folders, size, frozenset())
 
 
 def _copies(context: ToolContext, ends: Sequence[End]) -> Iterator[Copy]:
@@ -144,9 +135,9 @@ def _copies(context: ToolContext, ends: Sequence[End]) -> Iterator[Copy]:
         yield Copy(path=path, target=join("" if folder == "." else folder, name), reason=context.reason)
 
 
-def _summary(copies: Sequence[Copy], weight: Weight) -> str:
+def _summary(copies: Sequence[Copy], weight: Totals) -> str:
     files = many(weight.files, "file")
-    what = f"{files} and {many(weight.folders, 'folder')}" if weight.folders else files
+    what = f"{files} and {many(weight.directories, 'folder')}" if weight.directories else files
     return f"Copied {what} ({human(weight.size)}){_where([copy.target for copy in copies])}."
 
 

@@ -174,6 +174,13 @@ def test_named_bundles_are_listed_at_every_depth(project: StagedFolder) -> None:
     assert (top["nodes"], top["deeper"]["count"]) == (["node_modules"], 1)
 
 
+def test_planner_knows_no_more_than_200_bare_folders(project: StagedFolder) -> None:
+    for n in range(300):
+        (project.root / f"web/bare/{n}").mkdir(parents=True)
+    project.scan()
+    assert len(facts_of(project.stage)["names"]) == 3 + 200
+
+
 @pytest.mark.parametrize("path", ["web/node_modules", "web/void"])
 def test_planner_knows_folders_to_which_no_path_leads(project: StagedFolder, path: str) -> None:
     assert f"{path}/" in facts_of(project.stage)["names"]
