@@ -81,15 +81,17 @@ async def test_drain_answers_running_requests_and_refuses_new_ones(own: Installa
 @pytest.mark.requirement("A15")
 async def test_drain_answers_a_waiting_a2a_call(own: Installation) -> None:
     await own.start()
+    many = own.folder / "many"
+    many.mkdir()
+    for n in range(5_000):
+        (many / f"{n}.txt").touch()
     async with own.api() as api:
-        about = {"text": "sort by type", "root": str(mess(own.folder / "held"))}
-        session = (await api.post("/v1/sessions/message", json=about)).json()["session_id"]
-        await until(api, "/v1/approvals", lambda found: bool(found["approvals"]))
-        # Its turn waits behind the one that asks.
-        said = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hello"}], "contextId": session}
+        about = {"text": "list the files", "root": str(many)}
+        session = (await api.post("/v1/sessions", json={"root": str(many)})).json()["session_id"]
+        said = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": about["text"]}], "contextId": session}
         version = {"A2A-Version": "1.0"}
         waiting = asyncio.ensure_future(api.post("/a2a/v1/message:send", json={"message": said}, headers=version))
-        await until(api, f"/v1/sessions/{session}/history", lambda found: len(found["turns"]) == 2)
+        await until(api, f"/v1/sessions/{session}/history", lambda found: len(found["turns"]) == 1)
         assert await own.end(signal.SIGTERM) == 0
         answer = await waiting
     assert (answer.status_code, answer.json()["error"]["details"][0]["reason"]) == (503, "STOPPING")
