@@ -169,8 +169,8 @@ class Credentials:
         if stored is None:
             raise BadKey("you are not signed in; sign in again")
         who = stored.admitted(given.kind, now)
-        if given.kind == "code" and (scope.get("method"), scope["path"]) != ("POST", SIGN_IN):
-            raise BadKey(f"a sign-in code is only valid for POST {SIGN_IN}")
+        if given.kind == "code" and (scope["path"] != SIGN_IN or scope.get("method") not in ("GET", "POST")):
+            raise BadKey(f"a sign-in code is only valid for {SIGN_IN}")
         if given.kind == "web":
             _check_same_site(scope)
         return who

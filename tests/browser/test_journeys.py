@@ -172,6 +172,24 @@ async def test_revoked_key_brings_the_sign_in_form(visitor: Visitor, live: Live)
     await expect(page.get_by_role("heading", name="Sign in to Suma")).to_be_visible()
 
 
+@pytest.mark.requirement("S3-59")
+async def test_link_of_another_person_asks_before_it_signs_in(person: Visitor, live: Live) -> None:
+    async with live.installation.api() as api:
+        made = (await api.post("/v1/admin/keys", json={"name": "m", "principal": "mallory", "roles": ["user"]})).json()
+    as_mallory = {"Authorization": f"Bearer {made['key']}", "Content-Type": "application/json"}
+    async with httpx.AsyncClient(base_url=live.url, headers=as_mallory) as api:
+        code = (await api.post("/v1/signin/code")).json()["code"]
+    page = await person.open(f"/?code={code}")
+    await expect(page.get_by_role("heading", name="Sign in as mallory instead of owner?")).to_be_visible()
+    assert "code" not in page.url
+    await page.get_by_role("button", name="Stay owner").click()
+    await expect(page.get_by_role("heading", name="What should be done?")).to_be_visible()
+    await page.goto(f"/?code={code}")
+    await page.get_by_role("button", name="Sign in as mallory").click()
+    await expect(page.get_by_role("heading", name="What should be done?")).to_be_visible()
+    assert (await (await person.context.request.get("/v1/me")).json())["principal"] == "mallory"
+
+
 async def test_keyboard_alone_signs_in_sends_and_approves(visitor: Visitor, live: Live) -> None:
     folder = live.folder("typing", MESSY)
     visitor.failures_expected = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from libs.bus.postgres import PostgresBus
 from libs.changes.writer import Writer
 from libs.clock import SystemClock
 from libs.database import Connection, Database, Dsns, Sizes, migrate
+from libs.identity import proofs
 from libs.leases.postgres import PostgresLeases
 from libs.policy.ports import Decision
 from libs.runtime.embedded.postgres import Postgres
@@ -172,7 +174,11 @@ async def platform(
     }
     if "skills" in ports:
         given["catalogue"] = Catalogue.fixed(ports.pop("skills"))
+    made = Platform(**{**given, **ports})
+    if made.keys is not absent:
+        # Tests publish what the gateway would.
+        made.writer.hooks.sign = partial(proofs.sign, made.keys)
     try:
-        yield Platform(**{**given, **ports})
+        yield made
     finally:
         await database.close()

@@ -13,7 +13,6 @@ import pytest
 import pytest_asyncio
 
 from tests.journeys.installation import Installation, installation, readiness
-from tests.journeys.test_command import mess
 
 LONG = "600"
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -35,7 +35,6 @@ from libs.events import (
 )
 from libs.events.base import Event, registry
 from libs.events.values import Plan, Step, StepState
-from libs.identity import proofs
 from libs.keys.file import FileKeys
 from libs.models.offline import OfflineModel
 from libs.models.ports import Model, PlanDraft, PlannerOutcome
@@ -406,8 +405,6 @@ async def build_platform(
         "near": near,
     }
     async with infrastructure.platform(where, **{**given, **ports}) as platform:
-        # Tests publish what the gateway would.
-        platform.writer.hooks.sign = partial(proofs.sign, platform.keys)
         services = [catalog.entry(name).build(platform) for name in names]
         apps.update({s.name: s.api.app for s in services if s.api is not None})
         near.update({s.name: s.queries for s in services if s.queries and s.name not in others})

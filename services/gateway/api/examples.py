@@ -364,6 +364,7 @@ SCHEMAS: Mapping[str, Any] = {
         "key_id": KEY,
         "expires_at": None,
     },
+    "SignsIn": {"tenant": "acme", "principal": "ada", "instead_of": None},
     "NewKey": {"principal": "ada", "name": "ada's laptop", "roles": ["user"]},
     "NewMessage": {"text": WISH, "on_busy": "queue"},
     "NewSession": {"root": ROOT, "hitl": "key"},

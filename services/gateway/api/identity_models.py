@@ -40,6 +40,14 @@ class Me(ResponseModel):
     expires_at: datetime | None
 
 
+class SignsIn(ResponseModel):
+    """The person whom a credential would sign in, and the other one whom this browser's cookie names, if any."""
+
+    tenant: str = Field(examples=["local"])
+    principal: str = Field(examples=["owner"])
+    instead_of: str | None
+
+
 class SignInCode(ResponseModel):
     """A one-time sign-in code: the bearer token of POST /v1/signin. `url` opens the web UI with it."""
 

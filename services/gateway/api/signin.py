@@ -15,11 +15,11 @@ from libs.changes import Cause, Changeset
 from libs.errors import Denied
 from libs.events import ActionRecorded
 from libs.identity import Principal
-from libs.identity.keys import digest, one_time
+from libs.identity.keys import ApiKey, digest, one_time
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import raises
-from services.gateway.api.identity_models import Me, SignedInWith, SignInCode
+from services.gateway.api.identity_models import Me, SignedInWith, SignInCode, SignsIn
 from services.gateway.api.security import Authenticated, Credential
 from services.gateway.credentials import COOKIE, SIGN_IN
 from services.gateway.domain.urls import base
@@ -51,15 +51,28 @@ async def new_code(request: Request, here: Here, who: Authenticated) -> SignInCo
     return SignInCode(code=text, url=f"{_base(here, request)}/?code={text}", expires_at=expires)
 
 
+@router.get(SIGN_IN, responses=raises(KeyNeeded))
+async def signs_in(request: Request, here: Here, who: Authenticated) -> SignsIn:
+    """Return whom a one-time code or an API key, sent as the bearer token, would sign in, and instead of whom. It uses
+    nothing up.
+    """
+    _key_id(who, "key", "code")
+    former = await _signed_in(here, request)
+    other = former is not None and (former.tenant, former.principal) != (who.tenant, who.id)
+    return SignsIn(tenant=who.tenant, principal=who.id, instead_of=former.principal if former and other else None)
+
+
 @router.post(SIGN_IN, responses=raises(KeyNeeded))
 async def sign_in(request: Request, response: Response, here: Here, who: Authenticated, credential: Credential) -> Me:
     """Trade a one-time code or an API key, sent as the bearer token, for the cookie of a web session. A code counts
-    once.
+    once. The web session that the browser had ends.
     """
     key_id = _key_id(who, "key", "code")
     text, seconds = one_time("web"), here.settings.web_hours * 3600
     code = credential.lookup if credential.kind == "code" else None
     expires = await here.directory.sign_in(who.tenant, key_id, digest(text), code=code, seconds=seconds)
+    if (former := await _signed_in(here, request)) is not None:
+        await here.directory.sign_out(former.tenant, digest(request.cookies[COOKIE]))
     await record(here, who, "identity.signin", f"key:{key_id}")
     _set_cookie(here, request, response, text, int(seconds))
     ends = min(expires, who.expires) if who.expires and code is None else expires
@@ -83,6 +96,19 @@ async def record(here: Gateway, who: Principal, action: str, resource: str, verd
     cause = Cause.request(GROUP, id=ids.new(), tenant=who.tenant, key=f"{who.tenant}:{who.id}")
     done = ActionRecorded(action=action, phase="outcome", verdict=verdict, principal=who.id, resource=resource)
     await here.platform.writer.apply(Changeset(cause).emit(done))
+
+
+async def _signed_in(here: Gateway, request: Request) -> ApiKey | None:
+    """Return the valid key behind the request's cookie."""
+    cookie = request.cookies.get(COOKIE)
+    stored = await here.store.key("web", digest(cookie)) if cookie else None
+    if stored is None:
+        return None
+    try:
+        stored.admitted("web", here.platform.clock.now())
+    except Denied:
+        return None
+    return stored
 
 
 def _me(who: Principal) -> Me:

@@ -63,7 +63,7 @@ async def test_code_expires_after_a_minute(home: RunningGateway) -> None:
 
 async def test_code_is_valid_for_nothing_else(home: RunningGateway) -> None:
     async with home.client(await code_of(home)) as http:
-        assert [(await http.get(path)).status_code for path in ("/v1/sessions", "/v1/me", "/v1/signin")] == [401] * 3
+        assert [(await http.get(path)).status_code for path in ("/v1/sessions", "/v1/me")] == [401] * 2
         assert (await http.post("/v1/signin")).status_code == 200
 
 
@@ -153,3 +153,24 @@ async def test_last_use_of_a_key_is_noted(home: RunningGateway) -> None:
         await http.get("/v1/me")
         (again,) = await home.rows("select used_at from gateway.api_keys")
     assert again["used_at"] == row["used_at"]
+
+
+async def test_code_tells_whom_it_would_sign_in_and_stays_good(home: RunningGateway) -> None:
+    code = await code_of(home)
+    async with home.client(code) as http:
+        told = await http.get("/v1/signin")
+        assert told.json() == {"tenant": home.tenant, "principal": "owner", "instead_of": None}
+        assert (await http.get("/v1/me")).status_code == 401
+        assert (await http.post("/v1/signin")).status_code == 200
+
+
+async def test_sign_in_ends_the_web_session_before_it(home: RunningGateway) -> None:
+    async with browser(home) as http:
+        former = next(iter(http.cookies.values()))
+        name = next(iter(http.cookies.keys()))
+        code = await code_of(home)
+        assert (await http.post("/v1/signin", headers={"Authorization": f"Bearer {code}"})).status_code == 200
+        assert (await http.get("/v1/me")).status_code == 200
+        http.cookies.clear()
+        http.cookies.set(name, former)
+        assert (await http.get("/v1/me")).status_code == 401

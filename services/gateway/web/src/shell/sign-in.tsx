@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
-import { onSignedOut } from "@/api/client";
+import { onSignedOut, type Schemas } from "@/api/client";
 import { answered, asProblem, type Problem, problemOf } from "@/api/problem";
 import { meQuery, readMe } from "@/api/queries";
 import { Failed, useShownError } from "@/components/states";
@@ -10,6 +10,8 @@ import { tellProblem } from "@/components/toast";
 import { Button, Card, Spinner, TextField } from "@/components/ui";
 import { forgetAnswerDrafts } from "@/session/answer-drafts";
 import { forgetSessions } from "@/session/use-live";
+
+type SignsIn = Schemas["SignsIn"];
 
 /** Take a one-time code out of the address, so that it stays in no history. */
 function takeCode(): string | null {
@@ -21,10 +23,13 @@ function takeCode(): string | null {
   return code;
 }
 
-async function signIn(credential: string): Promise<void> {
+/** Ask about a credential (GET), or sign in with it (POST). */
+async function signIn(credential: string, method: "GET" | "POST" = "POST"): Promise<unknown> {
   const headers = { Authorization: `Bearer ${credential}`, "Content-Type": "application/json" };
-  const answer = await answered(fetch("/v1/signin", { method: "POST", headers }));
-  if (!answer.ok) throw problemOf(answer.status, await answer.json().catch(() => null));
+  const answer = await answered(fetch("/v1/signin", { method, headers }));
+  const told: unknown = await answer.json().catch(() => null);
+  if (!answer.ok) throw problemOf(answer.status, told);
+  return told;
 }
 
 /** End the sign-in of this browser, and leave the page; show why if the server did not end it. */
@@ -42,13 +47,35 @@ export async function signOut(): Promise<void> {
 /** Milliseconds between attempts to open the application while the server does not answer. */
 const AGAIN = 3000;
 
-let opening: Promise<Problem | null> | null = null;
+/** A link that signs in somebody else than the person who is signed in here. */
+interface Other {
+  code: string;
+  coming: SignsIn;
+}
 
-/** Use the code of the address, once for the page. Return what was wrong with it. */
-function openWithCode(): Promise<Problem | null> {
+interface Opened {
+  problem: Problem | null;
+  other: Other | null;
+}
+
+let opening: Promise<Opened> | null = null;
+
+/** Use the code of the address, once for the page, unless somebody else is signed in here. */
+function openWithCode(): Promise<Opened> {
   const code = opening === null ? takeCode() : null;
-  opening ??= code === null ? Promise.resolve(null) : signIn(code).then(() => null, asProblem);
+  opening ??= code === null ? Promise.resolve({ problem: null, other: null }) : tryCode(code);
   return opening;
+}
+
+async function tryCode(code: string): Promise<Opened> {
+  try {
+    const coming = (await signIn(code, "GET")) as SignsIn;
+    if (coming.instead_of !== null) return { problem: null, other: { code, coming } };
+    await signIn(code);
+    return { problem: null, other: null };
+  } catch (error) {
+    return { problem: asProblem(error), other: null };
+  }
 }
 
 /** The signed-in person; every page below it may read the API. */
@@ -56,10 +83,14 @@ export function SignedIn({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const [out, setOut] = useState(false);
   const [bad, setBad] = useState<Problem | null>(null);
+  const [other, setOther] = useState<Other | null>(null);
   const me = useQuery({
     ...meQuery,
     queryFn: async () => {
-      setBad(await openWithCode());
+      const opened = await openWithCode();
+      opening = Promise.resolve({ problem: null, other: null });
+      setBad(opened.problem);
+      setOther((asked) => opened.other ?? asked);
       return readMe();
     },
     refetchInterval: (query) => (asProblem(query.state.error).offline ? AGAIN : false),
@@ -67,14 +98,16 @@ export function SignedIn({ children }: { children: ReactNode }) {
   const error = useShownError(me);
   useEffect(() => onSignedOut(() => { setOut(true); }), []);
   const unknown = asProblem(me.error).status === 401;
+  const done = () => {
+    forgetSessions();
+    forgetAnswerDrafts();
+    client.clear();
+    setOut(false);
+    setOther(null);
+    void me.refetch();
+  };
+  if (other) return <InsteadOf other={other} stay={() => { setOther(null); }} done={done} />;
   if (out || (me.isError && unknown)) {
-    const done = () => {
-      forgetSessions();
-      forgetAnswerDrafts();
-      client.clear();
-      setOut(false);
-      void me.refetch();
-    };
     return <SignInForm done={done} problem={bad} />;
   }
   if (me.data === undefined && error && asProblem(error).status !== 401) return <Failed whole error={error} retry={() => void me.refetch()} />;
@@ -87,6 +120,40 @@ function Splash() {
     <div role="status" className="flex h-full items-center justify-center gap-2 text-muted">
       <Spinner /> Opening Suma…
     </div>
+  );
+}
+
+/** Ask before a link replaces the person who is signed in. */
+function InsteadOf({ other, stay, done }: { other: Other; stay: () => void; done: () => void }) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const { principal, instead_of: here } = other.coming;
+  const change = async () => {
+    setBusy(true);
+    try {
+      await signIn(other.code);
+      done();
+    } catch (failed) {
+      setError(asProblem(failed).message);
+      setBusy(false);
+    }
+  };
+  return (
+    <main className="flex min-h-full items-center justify-center p-4">
+      <Card className="w-full max-w-sm p-6 shadow-float">
+        <h1 className="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+          Sign in as {principal} instead of {here}?
+        </h1>
+        <p className="mt-1 mb-4 text-sm text-muted">
+          The link that you opened is for another person. What you do after that is theirs. Go on only if you asked for it.
+        </p>
+        {error && <p role="alert" className="mb-4 text-sm text-danger">{error}</p>}
+        <div className="flex flex-wrap gap-2">
+          <Button look="primary" onClick={stay}>Stay {here}</Button>
+          <Button busy={busy} onClick={() => void change()}>Sign in as {principal}</Button>
+        </div>
+      </Card>
+    </main>
   );
 }
 
