@@ -34,7 +34,7 @@ from tests import infrastructure
 from tests.chaos.driver import TICK, WITHIN, Point, Stage
 from tests.chaos.turn_scenario import STALLED, Steady, approving
 from tests.support import effect_tools
-from tests.support.platform import TENANT, WHO, build_platform, law
+from tests.support.platform import TENANT, WHO, build_platform, keys_of, law
 
 LOCKED, WOKEN = "locked", "woken"
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
@@ -113,11 +113,11 @@ async def noticed(file: Path) -> None:
             await asyncio.sleep(TICK)
 
 
-async def accept(where: Dsns, tool: str) -> str:
+async def accept(where: Dsns, folder: Path, tool: str) -> str:
     """A message that was answered with 202, by a process that is gone; its session, which names its turn too."""
     session = f"{tool}-{ids.new()}"
     said = MessageReceived(message_id=session, turn_id=session, text=tool, principal=WHO, scopes=("*",))
-    async with infrastructure.platform(where) as platform:
+    async with infrastructure.platform(where, keys=keys_of(folder)) as platform:
         writing = asyncio.ensure_future(platform.writer.run())
         await asyncio.sleep(0)
         with warnings.catch_warnings():

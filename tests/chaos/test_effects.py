@@ -34,7 +34,7 @@ async def there(world: str) -> World:
 async def test_an_executor_that_dies_around_an_effect_leaves_one(
     home: Dsns, tmp_path: Path, there: World, tool: str, point: str
 ) -> None:
-    session, here = await accept(home, tool), place(tmp_path, there.dsn)
+    session, here = await accept(home, tmp_path, tool), place(tmp_path, there.dsn)
     await die(outside_scenario, home, here, f"tool_executor:{point}")
     await survive(outside_scenario, home, here)
     assert len(await there.made(session)) == 1
@@ -54,7 +54,7 @@ async def test_an_executor_that_dies_around_an_effect_leaves_one(
 async def test_begun_at_most_once_effect_is_unknown_and_never_doubled(
     home: Dsns, tmp_path: Path, there: World, point: str, made: int, ends: str
 ) -> None:
-    session, here = await accept(home, Send.name), place(tmp_path, there.dsn)
+    session, here = await accept(home, tmp_path, Send.name), place(tmp_path, there.dsn)
     await die(outside_scenario, home, here, f"tool_executor:{point}")
     await survive(outside_scenario, home, here)
     assert (len(await there.made(session)), await told(home, session)) == (made, [ends])
@@ -66,7 +66,7 @@ async def test_begun_at_most_once_effect_is_unknown_and_never_doubled(
 async def test_kill_in_the_middle_of_an_effect_leaves_one(
     home: Dsns, tmp_path: Path, there: World, tool: str, at: str
 ) -> None:
-    session = await accept(home, tool)
+    session = await accept(home, tmp_path, tool)
     child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at=at, how="die"), "", 0)
     await child.ended()
     await survive(outside_scenario, home, place(tmp_path, there.dsn), dead=(DOOMED,))
@@ -80,7 +80,7 @@ async def test_kill_in_the_middle_of_an_effect_leaves_one(
 async def test_cancel_learns_its_result_though_the_settling_executor_dies(
     home: Dsns, tmp_path: Path, there: World, tool: str, made: int, ends: str, point: str
 ) -> None:
-    session, here = await accept(home, tool), place(tmp_path, there.dsn, at="run:after", how="cancel")
+    session, here = await accept(home, tmp_path, tool), place(tmp_path, there.dsn, at="run:after", how="cancel")
     await die(outside_scenario, home, here, f"tool_executor:settle:{point}")
     await survive(outside_scenario, home, here)
     assert (len(await there.made(session)), await told(home, session)) == (made, [ends])
@@ -91,7 +91,7 @@ async def test_cancel_learns_its_result_though_the_settling_executor_dies(
 async def test_stalled_executor_waking_after_its_successor_adds_no_effect(
     home: Dsns, tmp_path: Path, there: World, tool: str, ends: str
 ) -> None:
-    session = await accept(home, tool)
+    session = await accept(home, tmp_path, tool)
     child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at="run:acting", how="stall"), "", 0)
     try:
         await stalled(tmp_path)
@@ -108,7 +108,7 @@ async def test_stalled_executor_waking_after_its_successor_adds_no_effect(
 async def test_an_undo_that_wakes_behind_its_successor_takes_nothing_back(
     home: Dsns, tmp_path: Path, there: World
 ) -> None:
-    session = await accept(home, Book.name)
+    session = await accept(home, tmp_path, Book.name)
     child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at="undo:acting", how="stall"), "", 0)
     try:
         await stalled(tmp_path)
@@ -125,7 +125,7 @@ async def test_an_undo_that_wakes_behind_its_successor_takes_nothing_back(
 async def test_successor_waits_for_an_executor_stalled_with_the_effect_open(
     home: Dsns, tmp_path: Path, there: World, tool: str
 ) -> None:
-    session = await accept(home, tool)
+    session = await accept(home, tmp_path, tool)
     child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at="run:open", how="stall"), "", 0)
     try:
         await stalled(tmp_path)

@@ -19,7 +19,7 @@ from libs.events import MessageReceived
 from libs.events.values import Hitl
 from tests import infrastructure
 from tests.chaos.driver import DENSE
-from tests.support.platform import TENANT, WHO
+from tests.support.platform import TENANT, WHO, keys_of
 
 MESSY = {"b.txt": b"same", "a.txt": b"same", "c.jpg": b"picture", "d.pdf": b"paper", "e.mp3": b"", "plain": b"?"}
 TIDIED = {
@@ -106,7 +106,7 @@ def touched(world: Path, turn: str) -> dict[str, tuple[int, int, int]]:
 async def accept(where: Dsns, world: Path, kinds: Sequence[str]) -> list[str]:
     """Messages that were answered with 202, by a process that is gone."""
     turns = [f"{kind}-{ids.new()}" for kind in kinds]
-    async with infrastructure.platform(where) as platform:
+    async with infrastructure.platform(where, keys=keys_of(world)) as platform:
         writing = asyncio.ensure_future(platform.writer.run())
         await asyncio.sleep(0)
         for turn in turns:

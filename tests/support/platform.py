@@ -372,6 +372,11 @@ async def law() -> RegoPolicy:
     return _law[0]
 
 
+def keys_of(folder: Path) -> FileKeys:
+    """The keys of the platform in this folder; a process that writes to its bus for the gateway needs them."""
+    return FileKeys(folder / "data" / "keys")
+
+
 @asynccontextmanager
 async def build_platform(
     where: Dsns,
@@ -392,7 +397,7 @@ async def build_platform(
     near: dict[str, Any] = {}
     chosen, others = settings or {}, ports.pop("clients_of", {})
     given: dict[str, Any] = {
-        "keys": FileKeys(data / "keys"),
+        "keys": keys_of(folder),
         "objects": FilesystemObjects(data / "objects", max_bytes=1 << 30),
         "deltas": NoDeltas(),
         "model": offline(),
