@@ -65,7 +65,7 @@ async def thinking(
     browser: Browser, application: Path, there: Vendor, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Live]:
     """Yield a platform that thinks with this vendor."""
-    model = {"SUMA_MODEL": "openai-compatible:toy", "SUMA_MODEL_URL": there.url}
+    model = {"SUMA_MODEL": "openai:toy", "SUMA_MODEL_URL": there.url}
     async with live_at(tmp_path_factory.mktemp("model"), application, **model) as made:
         yield made
 

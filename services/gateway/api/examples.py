@@ -360,6 +360,7 @@ SCHEMAS: Mapping[str, Any] = {
         "principal": "ada",
         "roles": ["user"],
         "scopes": ["chat", "files:read", "files:write"],
+        "grantable": ["chat", "files:read", "files:write"],
         "signed_in_with": "key",
         "key_id": KEY,
         "expires_at": None,

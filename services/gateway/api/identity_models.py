@@ -34,6 +34,8 @@ class Me(ResponseModel):
     principal: str = Field(examples=["owner"])
     roles: list[str] = Field(examples=[["admin"]])
     scopes: list[str] = Field(examples=[["*"]])
+    grantable: list[str] = Field(examples=[["chat", "files:read"]])
+    """The scopes that a key created by this caller may have."""
     signed_in_with: SignedInWith
     """An API key, `web`: the cookie of a browser that a key signed in, or `jwt`: a token of an outside issuer."""
     key_id: str

@@ -22,6 +22,8 @@ from services.gateway.api.errors import raises
 from services.gateway.api.identity_models import Me, SignedInWith, SignInCode, SignsIn
 from services.gateway.api.security import Authenticated, Credential
 from services.gateway.credentials import COOKIE, SIGN_IN
+from services.gateway.domain.access import grants
+from services.gateway.domain.claims import GRANTABLE
 from services.gateway.domain.urls import base
 from services.gateway.store import GROUP
 
@@ -118,6 +120,7 @@ def _me(who: Principal) -> Me:
         principal=who.id,
         roles=sorted(who.roles),
         scopes=sorted(who.scopes),
+        grantable=sorted(scope for scope in GRANTABLE if grants(who, scope)),
         signed_in_with=SignedInWith(kind),
         key_id=id,
         expires_at=who.expires,

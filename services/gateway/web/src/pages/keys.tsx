@@ -200,20 +200,15 @@ function jwkOf(text: string): Record<string, unknown> | null | undefined {
   }
 }
 
-/** Rights beside those of the role, from the list that the server publishes for every client. */
+/** Rights beside those of the role: those that the person may pass on. */
 function Scopes({ chosen, onChange }: { chosen: readonly string[]; onChange: (scopes: readonly string[]) => void }) {
-  const query = useQuery({
-    queryKey: ["scopes"],
-    queryFn: () => data(api.GET("/.well-known/oauth-protected-resource")),
-    staleTime: Infinity,
-  });
   return (
     <fieldset className="flex min-w-0 flex-col gap-1">
       <legend className="pb-1 text-sm font-medium">Scopes beside those of the role</legend>
-      <Loaded query={query}>
-        {({ scopes_supported }) => (
+      <Loaded query={useQuery(meQuery)}>
+        {({ grantable }) => (
           <div className="grid max-h-44 gap-x-4 overflow-y-auto sm:grid-cols-2">
-            {scopes_supported.map((scope) => (
+            {grantable.map((scope) => (
               <label key={scope} className="flex items-center gap-2 py-0.5 text-sm">
                 <input
                   type="checkbox"
