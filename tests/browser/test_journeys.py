@@ -114,7 +114,7 @@ async def test_deletions_of_a_large_change_are_seen_before_approval(person: Visi
     files = {f"n{number:03}.pdf": f"{number}" for number in range(300)}
     page = await person.open("/chat")
     await ask(page, WISH, live.folder("hidden", {**files, "z1.txt": "same", "z2.txt": "same"}))
-    await expect(page.get_by_text("Delete 1")).to_be_visible()
+    await expect(page.get_by_text("Delete 1", exact=True)).to_be_visible()
     await expect(page.get_by_text("identical to")).to_be_visible()
     await expect(page.get_by_text("Would move 301 files")).to_be_visible()
 

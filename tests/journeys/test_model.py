@@ -32,7 +32,7 @@ async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
     """A platform that thinks with this vendor; its key is in a file, and it logs and traces all that it can."""
     (tmp_path / "secret").write_text(f"{KEY}\n")
     extra = {
-        "SUMA_MODEL": "openai-compatible:toy",
+        "SUMA_MODEL": "openai:toy",
         "SUMA_MODEL_URL": there.url,
         "SUMA_MODEL_KEY_FILE": str(tmp_path / "secret"),
         "SUMA_LOG": "debug",
@@ -57,7 +57,7 @@ async def test_a_model_out_of_reach_is_reported_at_the_start(own: Installation, 
         while "model" not in (ready := (await client.get("/readyz")).json())["checks"]:
             await asyncio.sleep(0.1)
     assert (ready["checks"]["model"]["ok"], ready["ready"]) == (False, True)
-    told = "openai-compatible:toy does not answer at"
+    told = "openai:toy does not answer at"
     offer = "To use the offline planner, unset SUMA_MODEL and restart."
     assert told in ready["checks"]["model"]["detail"]
     lines = [line for line in own.complaints.splitlines() if told in line]
@@ -84,7 +84,7 @@ async def test_answer_streams_and_is_complete_once_after_kill(own: Installation,
     assert (paid["spent"], paid["reserved"] > 16_000) == (240, True), "what was cut off may have been paid for"
     answers = [event["data"] for _, kind, event in sse.events if kind == "message.completed"]
     assert [answer["text"] for answer in answers] == ["There is one file."]
-    assert answers[0]["usage"]["model"] == "openai-compatible:toy"
+    assert answers[0]["usage"]["model"] == "openai:toy"
     assert [asked.form for asked in there.asked] == ["propose", "", ""], "a plan that is recorded is not paid for again"
 
 
@@ -98,7 +98,7 @@ async def test_the_key_is_in_nothing_that_the_platform_wrote(own: Installation, 
             await read(chunks, sse, until="turn.ended")
         metrics = (await client.get("/metrics")).text
     assert sse.events[-1][2]["data"]["reason"] == "MODEL_KEY_REFUSED"
-    assert 'suma_model_calls_total{model="openai-compatible:toy",result="model_key_refused"' in metrics
+    assert 'suma_model_calls_total{model="openai:toy",result="model_key_refused"' in metrics
     told = (await own.suma("config", "--json")).out
     assert "120 " in (await own.suma("budgets")).out
     assert json.loads(told)
