@@ -32,6 +32,8 @@ TEXT_MOST = 2000
 SECONDS_MOST = 2.0
 SPARED = 0.34
 """The share of a request that only looks that may be left out of it."""
+BEFORE = ("one", "many", "these", "thing")
+"""How a request refers to files that were named before."""
 SETS_MOST = 4
 """Agents differ in the tools that they may use."""
 THRESHOLD, GAP = 0.70, 0.05
@@ -322,6 +324,9 @@ class Work:
     def _made(self, text: str, clauses: Sequence[Clause], readings: Sequence[Reading]) -> Steps:
         steps = Steps(self._tools, self._index, self._shown(), last=self._last())
         rest, spared = list(readings), _spared(clauses)
+        contrary = next((each for clause in clauses for each in clause.keeps or () if each.refers in BEFORE), None)
+        if contrary is not None and any(each.tool.deletes({}) and each.chooses for each in readings):
+            raise Ask(Doubt(texts.WHAT_BEFORE.format(said=contrary.said), contrary.said))
         for clause in clauses:
             if clause.keeps is not None:
                 continue

@@ -101,6 +101,11 @@ def test_negated_order_changes_nothing(read: Read) -> None:
     assert not changes(read("never touch the PDFs"))
 
 
+@pytest.mark.parametrize("request_", ["delete a.pdf but keep it", "delete the tmp files, but keep them"])
+def test_deletion_that_keeps_what_it_names_is_asked_about(read: Read, request_: str) -> None:
+    assert isinstance(read(request_), ClarificationNeeded)
+
+
 def test_only_limits_to_what_it_names(read: Read) -> None:
     assert calls(read("delete only x.tmp"))[0][1]["include"] == ["x.tmp"]
 
