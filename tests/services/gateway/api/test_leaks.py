@@ -78,6 +78,7 @@ GET_TASK = {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "{t
 PROBES: dict[str, Probe] = {
     "GET /v1/me": OWN,
     "POST /v1/signin/code": OWN,
+    "GET /v1/signin": OWN,
     "POST /v1/signin": OWN,
     "POST /v1/signout": OWN,
     "POST /v1/sessions": Probe(body={}, shows=True),
