@@ -7,8 +7,6 @@ verifies it before anything else, so a forged, altered or repeated event changes
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -17,6 +15,7 @@ from libs.errors import Denied
 from libs.events.base import Event
 from libs.events.envelope import Envelope
 from libs.events.inbound import Spoken
+from libs.identity.tokens import BadToken, decoded, encoded
 from libs.keys import Keys, Signature
 from libs.keys.canonical import Uncanonical, canonical
 
@@ -40,7 +39,7 @@ def sign(keys: Keys, event: Envelope[Event]) -> Envelope[Event]:
     if not isinstance(event.data, Spoken):
         return event
     signature = keys.sign(PURPOSE, _payload(event, event.data))
-    proof = f"{signature.key_id}.{base64.urlsafe_b64encode(signature.value).decode()}"
+    proof = f"{signature.key_id}.{encoded(signature.value)}"
     return replace(event, data=event.data.model_copy(update={"proof": proof}))
 
 
@@ -48,9 +47,8 @@ def verify(keys: Keys, event: Envelope[Any]) -> None:
     """Raise BadProof if an event that speaks for a person is not from the gateway, or was altered."""
     key_id, _, value = event.data.proof.partition(".")
     try:
-        signature = Signature(key_id, base64.b64decode(value, altchars="-_", validate=True))
-        known = keys.verify(PURPOSE, _payload(event, event.data), signature)
-    except (binascii.Error, ValueError, Uncanonical) as error:
+        known = keys.verify(PURPOSE, _payload(event, event.data), Signature(key_id, decoded(value)))
+    except (BadToken, Uncanonical) as error:
         raise BadProof(f"the proof is not valid: {error}") from error
     if not known:
         raise BadProof("the proof is missing, for another event, or a field was changed")

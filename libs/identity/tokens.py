@@ -43,7 +43,7 @@ def seal(keys: Keys, purpose: str, claims: Claims) -> str:
     """
     payload = canonical(claims.model_dump(mode="json", exclude_defaults=True))
     signature = keys.sign(purpose, payload)
-    return f"{_encoded(payload)}.{signature.key_id}.{_encoded(signature.value)}"
+    return f"{encoded(payload)}.{signature.key_id}.{encoded(signature.value)}"
 
 
 def unseal(keys: Keys, purpose: str, kind: type[C], token: str) -> C:
@@ -66,19 +66,21 @@ def _split(token: str) -> tuple[bytes, Signature]:
     parts = token.split(".") if len(token) <= MAX_LENGTH else []
     if len(parts) != 3:
         raise BadToken("this is not a signed token")
-    return _decoded(parts[0]), Signature(parts[1], _decoded(parts[2]))
+    return decoded(parts[0]), Signature(parts[1], decoded(parts[2]))
 
 
-def _encoded(raw: bytes) -> str:
+def encoded(raw: bytes) -> str:
+    """Return base64url without padding (RFC 7515, 2)."""
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def _decoded(text: str) -> bytes:
+def decoded(text: str) -> bytes:
+    """Return the bytes of base64url without padding. Raises `BadToken`."""
     try:
         raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except (binascii.Error, UnicodeEncodeError) as error:
         raise BadToken("this is not a signed token") from error
     # Accept one spelling only: the decoder skips foreign letters and unused bits.
-    if _encoded(raw) != text:
+    if encoded(raw) != text:
         raise BadToken("this is not a signed token")
     return raw

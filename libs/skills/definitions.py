@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ class Effect(StrEnum):
         return list(Effect).index(self)
 
 
+@lru_cache(maxsize=256)
 def linear(pattern: str) -> Any:
     """Compile a pattern that others wrote: RE2 matches in linear time, where `re` may never end. Raises `re2.error`."""
     options = re2.Options()

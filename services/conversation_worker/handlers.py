@@ -7,6 +7,7 @@ answer, the input is tried again for a minute, and nothing runs meanwhile; then 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from libs import ids
 from libs.bus.ports import Record
@@ -106,30 +107,25 @@ class Handlers:
     # committee.decisions
 
     async def approved(self, cause: Cause, event: Envelope[PlanApproved]) -> Changeset:
-        approved = event.data
-
-        async def decide(uow: UnitOfWork) -> None:
-            if uow.accepts(Input.PLAN_APPROVED, approved.request_id):
-                await plan.approve(self._context, uow, approved)
-
-        def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
-            if uow.accepts(Input.PLAN_APPROVED, approved.request_id):
-                finish.stop(self._context, uow, refused)
-
-        return await self.decide(cause, decide, on_policy_timeout)
+        decide = partial(plan.approve, self._context, approved=event.data)
+        return await self._planned(cause, Input.PLAN_APPROVED, event.data.request_id, decide)
 
     async def rejected(self, cause: Cause, event: Envelope[PlanRejected]) -> Changeset:
-        rejected = event.data
+        decide = partial(plan.reject, self._context, rejected=event.data)
+        return await self._planned(cause, Input.PLAN_REJECTED, event.data.request_id, decide)
 
-        async def decide(uow: UnitOfWork) -> None:
-            if uow.accepts(Input.PLAN_REJECTED, rejected.request_id):
-                await plan.reject(self._context, uow, rejected)
+    async def _planned(self, cause: Cause, input: Input, request_id: str, decide: Decide) -> Changeset:
+        """Let the turn that waits for this plan decide. If policy does not answer, the turn stops."""
+
+        async def decide_if_awaited(uow: UnitOfWork) -> None:
+            if uow.accepts(input, request_id):
+                await decide(uow)
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
-            if uow.accepts(Input.PLAN_REJECTED, rejected.request_id):
+            if uow.accepts(input, request_id):
                 finish.stop(self._context, uow, refused)
 
-        return await self.decide(cause, decide, on_policy_timeout)
+        return await self.decide(cause, decide_if_awaited, on_policy_timeout)
 
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
         uow = await self.uow(cause)

@@ -301,8 +301,9 @@ def _shared(items: Sequence[_Read], chosen: Sequence[Selection], index: Workspac
         if (n and items[n].determined) or not each.by_name_only or not each.stems:
             continue
         others = [one for m, one in enumerate(chosen) if m != n and not (m > n and items[m].determined)]
+        own = index.matching(each.include, folders=each.tops, deep=each.deep)
         for word, narrower in _narrowings(each, others):
-            both, own = (index.matching(one.include, folders=one.tops, deep=one.deep) for one in (narrower, each))
+            both = index.matching(narrower.include, folders=narrower.tops, deep=narrower.deep)
             if not index.knows_all or (both and both != own):
                 return Doubt(texts.SHARED.format(said=word), of_changes=True)
     return None

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
-from unicodedata import category, normalize
+from unicodedata import category
 
 from libs.models.offline.lexicon import Lexicon
 from libs.models.offline.workspace_index import WORDS_MOST, WorkspaceIndex, folded
+from libs.texts import composed
 
 QUOTED = re.compile(
     r"“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|\"([^\"]+)\"|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|(?<!\w)‘([^’]+)’(?!\w)"
@@ -45,7 +46,7 @@ def tokens(text: str, index: WorkspaceIndex, lexicon: Lexicon) -> list[Token]:
 
 def clean(text: str) -> str:
     """One spelling of blanks and apostrophes."""
-    return " ".join(normalize("NFC", text).replace("’", "'").split())
+    return " ".join(composed(text).replace("’", "'").split())
 
 
 class _Reader:

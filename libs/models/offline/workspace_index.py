@@ -9,13 +9,13 @@ from fnmatch import translate
 from functools import cached_property
 from posixpath import basename, dirname
 from typing import Any
-from unicodedata import normalize
 
 from rapidfuzz import fuzz, process
 
 from libs.models.offline.lexicon import singular
 from libs.skills import Categories
 from libs.skills.categories import split_suffix
+from libs.texts import composed
 
 WORDS_MOST = 12
 """Words of the longest name that is found in a text."""
@@ -26,7 +26,7 @@ NEAR = 60
 
 def folded(text: str) -> str:
     """One spelling for comparing: composed, without case, single blanks."""
-    return " ".join(normalize("NFC", text).casefold().split())
+    return " ".join(composed(text).casefold().split())
 
 
 class WorkspaceIndex:

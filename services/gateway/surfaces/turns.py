@@ -33,6 +33,8 @@ from services.gateway.uploads import WRITE
 
 AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")
+STALE = "stale"
+"""The outcome of an answer that closed nothing: it did not fit, so the question stays open."""
 APPROVALS_MOST = 500
 PAGE = 1_000
 CANCEL_SECONDS = 5.0

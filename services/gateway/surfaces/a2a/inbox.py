@@ -18,10 +18,8 @@ from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
 from services.gateway.surfaces.a2a.store import TaskStore
 from services.gateway.surfaces.files import attached
-from services.gateway.surfaces.turns import ASKED
+from services.gateway.surfaces.turns import ASKED, STALE
 
-STALE = "stale"
-"""The outcome of an answer that closed nothing."""
 OUTCOME_LOOKS = 5
 """Times that an answer's outcome is waited for, each as long as the HTTP API waits."""
 AWAITING_APPROVAL = "awaiting_approval"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
+from libs.identity.tokens import encoded
 from libs.keys import Keys
 from libs.keys.canonical import canonical
 
@@ -29,8 +29,3 @@ def key_set(keys: Keys) -> dict[str, Any]:
             for name, public in keys.public(PURPOSE).items()
         ]
     }
-
-
-def encoded(content: bytes) -> str:
-    """Return base64url without padding."""
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()

@@ -28,7 +28,7 @@ from services.gateway.sse.viewer import TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.a2a.store import ExchangedMessage, File, TaskTurn, question_id
-from services.gateway.surfaces.turns import Clarification, Question
+from services.gateway.surfaces.turns import STALE, Clarification, Question
 
 EXTENSION = "urn:suma:a2a:turn:v1"
 """Our extension: what a message may say of its turn, and what an update says of its event."""
@@ -101,8 +101,8 @@ class Updates:
         match item.type:
             case "message.accepted":
                 return
-            case "approval.closed" if data["outcome"] == "stale":
-                return  # An answer that did not fit: the question stands.
+            case "approval.closed" if data["outcome"] == STALE:
+                return
             case "message.completed":
                 yield self._artifact(_answer(data["text"]), last=True)
                 return

@@ -42,7 +42,7 @@ from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
 from services.gateway.surfaces.mcp.progress import words_of
 from services.gateway.surfaces.mcp.state import IDEMPOTENCY_KEY, elicits_forms
-from services.gateway.surfaces.turns import Clarification, End, Heartbeat, Numbered, Question, TurnClient
+from services.gateway.surfaces.turns import STALE, Clarification, End, Heartbeat, Numbered, Question, TurnClient
 
 Context = ServerRequestContext[Any, Request]
 Result = CallToolResult | InputRequiredResult
@@ -58,8 +58,6 @@ FAR_SECONDS = 1e10
 """A time beyond every clock, in Unix seconds: the year 2286."""
 ASKING = ("approval.requested", "clarification.requested", "approval.closed")
 """Events after which another question may be open."""
-STALE = "stale"
-"""The outcome of an answer that closed nothing."""
 QUESTION = "question"
 """The key of the one form of an `input_required` result."""
 

@@ -15,7 +15,7 @@ from typing_extensions import override
 from libs import ids
 from libs.errors import NotFound
 from libs.identity import BadToken, Principal
-from libs.identity.tokens import Claims, seal, unseal
+from libs.identity.tokens import Claims, encoded, seal, unseal
 from libs.keys import Keys
 
 PURPOSE = "mcp.session"
@@ -81,7 +81,7 @@ class Position:
     @override
     def __str__(self) -> str:
         raw = orjson.dumps([self.request_id, self.seq, self.progress_token, self.turn_id])
-        return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+        return encoded(raw)
 
     @classmethod
     def parse(cls, text: str) -> Position:

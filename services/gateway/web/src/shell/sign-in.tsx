@@ -123,79 +123,82 @@ function Splash() {
   );
 }
 
-/** Ask before a link replaces the person who is signed in. */
-function InsteadOf({ other, stay, done }: { other: Other; stay: () => void; done: () => void }) {
+/** The frame of a question about who signs in. */
+function Door({ children }: { children: ReactNode }) {
+  return (
+    <main className="flex min-h-full items-center justify-center p-4">
+      <Card className="w-full max-w-sm p-6 shadow-float">{children}</Card>
+    </main>
+  );
+}
+
+/** One attempt to sign in after another, and what was wrong with the last. */
+function useSignIn(done: () => void, problem: Problem | null) {
   const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string | null>(null);
-  const { principal, instead_of: here } = other.coming;
-  const change = async () => {
+  const [error, setError] = useState(problem?.message ?? null);
+  const attempt = async (credential: string) => {
     setBusy(true);
     try {
-      await signIn(other.code);
+      await signIn(credential);
       done();
     } catch (failed) {
       setError(asProblem(failed).message);
       setBusy(false);
     }
   };
+  return { busy, error, attempt };
+}
+
+/** Ask before a link replaces the person who is signed in. */
+function InsteadOf({ other, stay, done }: { other: Other; stay: () => void; done: () => void }) {
+  const { busy, error, attempt } = useSignIn(done, null);
+  const { principal, instead_of: here } = other.coming;
   return (
-    <main className="flex min-h-full items-center justify-center p-4">
-      <Card className="w-full max-w-sm p-6 shadow-float">
-        <h1 className="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
-          Sign in as {principal} instead of {here}?
-        </h1>
-        <p className="mt-1 mb-4 text-sm text-muted">
-          The link that you opened is for another person. What you do after that is theirs. Go on only if you asked for it.
-        </p>
-        {error && <p role="alert" className="mb-4 text-sm text-danger">{error}</p>}
-        <div className="flex flex-wrap gap-2">
-          <Button look="primary" onClick={stay}>Stay {here}</Button>
-          <Button busy={busy} onClick={() => void change()}>Sign in as {principal}</Button>
-        </div>
-      </Card>
-    </main>
+    <Door>
+      <h1 className="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+        Sign in as {principal} instead of {here}?
+      </h1>
+      <p className="mt-1 mb-4 text-sm text-muted">
+        The link that you opened is for another person. What you do after that is theirs. Go on only if you asked for it.
+      </p>
+      {error && <p role="alert" className="mb-4 text-sm text-danger">{error}</p>}
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" onClick={stay}>Stay {here}</Button>
+        <Button busy={busy} onClick={() => void attempt(other.code)}>Sign in as {principal}</Button>
+      </div>
+    </Door>
   );
 }
 
 function SignInForm({ done, problem }: { done: () => void; problem: Problem | null }) {
   const [key, setKey] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState(problem?.message ?? null);
-  const submit = async (event: FormEvent) => {
+  const { busy, error, attempt } = useSignIn(done, problem);
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      await signIn(key.trim());
-      done();
-    } catch (failed) {
-      setError(asProblem(failed).message);
-      setBusy(false);
-    }
+    void attempt(key.trim());
   };
   return (
-    <main className="flex min-h-full items-center justify-center p-4">
-      <Card className="w-full max-w-sm p-6 shadow-float">
-        <img src="/icon.svg" alt="" className="mb-4 size-9" />
-        <h1 className="text-xl font-semibold tracking-tight">Sign in to Suma</h1>
-        <p className="mt-1 mb-4 text-sm text-muted">
-          Run <code className="font-mono">suma open</code> in a terminal, or enter an API key.
-        </p>
-        <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-          <TextField
-            label="API key"
-            type="password"
-            autoComplete="off"
-            required
-            value={key}
-            onChange={(event) => { setKey(event.target.value); }}
-            error={error}
-            hint="The key of this machine is in the file “key” of Suma's data folder."
-          />
-          <Button look="primary" type="submit" busy={busy}>
-            <KeyRound aria-hidden className="size-4" /> Sign in
-          </Button>
-        </form>
-      </Card>
-    </main>
+    <Door>
+      <img src="/icon.svg" alt="" className="mb-4 size-9" />
+      <h1 className="text-xl font-semibold tracking-tight">Sign in to Suma</h1>
+      <p className="mt-1 mb-4 text-sm text-muted">
+        Run <code className="font-mono">suma open</code> in a terminal, or enter an API key.
+      </p>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <TextField
+          label="API key"
+          type="password"
+          autoComplete="off"
+          required
+          value={key}
+          onChange={(event) => { setKey(event.target.value); }}
+          error={error}
+          hint="The key of this machine is in the file “key” of Suma's data folder."
+        />
+        <Button look="primary" type="submit" busy={busy}>
+          <KeyRound aria-hidden className="size-4" /> Sign in
+        </Button>
+      </form>
+    </Door>
   );
 }

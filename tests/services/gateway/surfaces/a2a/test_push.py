@@ -28,10 +28,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from libs.database import Dsns
+from libs.identity.tokens import encoded
 from libs.keys.file import FileKeys
 from libs.policy import Policy
 from services import http_server
-from services.gateway.surfaces.a2a.signing import encoded
 from tests import infrastructure
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.surfaces.a2a.agent import BINDINGS, Agent, Worker, message, send

@@ -13,8 +13,8 @@ from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
 from jwt.api_jwk import PyJWK
 
 from libs.identity.keys import mint
+from libs.identity.tokens import encoded
 from libs.keys.canonical import canonical
-from services.gateway.surfaces.a2a.signing import encoded
 from tests.services.gateway.surfaces.a2a.agent import Agent
 
 CARD, KEYS = "/.well-known/agent-card.json", "/.well-known/jwks.json"
