@@ -6,7 +6,7 @@ It owns every word of a request that changes something, or it asks and quotes wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -324,9 +324,10 @@ class Work:
     def _made(self, text: str, clauses: Sequence[Clause], readings: Sequence[Reading]) -> Steps:
         steps = Steps(self._tools, self._index, self._shown(), last=self._last())
         rest, spared = list(readings), _spared(clauses)
-        contrary = next((each for clause in clauses for each in clause.keeps or () if each.refers in BEFORE), None)
+        contrary = next((each for each in spared if each.refers), None)
         if contrary is not None and any(each.tool.deletes({}) and each.chooses for each in readings):
             raise Ask(Doubt(texts.WHAT_BEFORE.format(said=contrary.said), contrary.said))
+        spared = tuple(each for each in spared if not each.refers)
         for clause in clauses:
             if clause.keeps is not None:
                 continue
@@ -337,9 +338,10 @@ class Work:
 
 
 def _spared(clauses: Sequence[Clause]) -> tuple[Selection, ...]:
-    """Return the selections to leave alone. "Leave the rest" adds nothing."""
-    kept = [each for clause in clauses for each in (clause.keeps or ())]
-    return tuple(each for each in kept if each.refers is None)
+    """Return the selections to leave alone. "Leave the rest" adds nothing, and "those in Docs" are what is in Docs."""
+    kept = [each for clause in clauses for each in (clause.keeps or ()) if each.refers in (None, *BEFORE)]
+    plain = [replace(each, refers=None) for each in kept]
+    return tuple(one if one.bounded else each for each, one in zip(kept, plain, strict=True))
 
 
 def _run(text: str, left: Sequence[Token]) -> str:

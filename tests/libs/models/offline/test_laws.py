@@ -106,6 +106,11 @@ def test_deletion_that_keeps_what_it_names_is_asked_about(read: Read, request_: 
     assert isinstance(read(request_), ClarificationNeeded)
 
 
+def test_deletion_spares_those_of_a_place(read: Read) -> None:
+    listing, _ = calls(read("delete all pdfs in all subfolders but leave those in Italy"))
+    assert listing[1]["exclude"] == ["Italy"]
+
+
 def test_only_limits_to_what_it_names(read: Read) -> None:
     assert calls(read("delete only x.tmp"))[0][1]["include"] == ["x.tmp"]
 
