@@ -12,11 +12,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ROWS, PAGE = ROOT / "tests" / "requirements.txt", ROOT / "docs" / "requirements.md"
-LINE = re.compile(r"([A-Z]\d*-?\d+[a-z]?) (~ )?(.+)")
+LINE = re.compile(r"([A-Z]\d*-?\d+[a-z]?) (~ )?(.+?)(?: \| (.+))?")
 HEAD = """# Requirements and their tests
 
 Written from `tests/requirements.txt` and the tests' marks by `make requirements`: change those, not this file. A row is
 proved where a test names it; *in part* where its tests so far prove only a part of it.
+
+Rows P are Suma's promises, rows A behaviours that systems of this kind have failed at; rows S0 to S4 come from the five
+designs that Suma unites ([which part is where](architecture.md#five-designs)).
 
 | row | what | proved | by the tests of |
 |---|---|---|---|
@@ -30,6 +33,7 @@ class Row:
     id: str
     title: str
     partial: bool
+    text: str = ""
 
     def proved(self, files: Sequence[str]) -> str:
         return "no" if not files else "in part" if self.partial else "yes"
@@ -39,7 +43,7 @@ def rows() -> list[Row]:
     """Return every row that a test may name, in the order of the list."""
     lines = [line for line in ROWS.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     found = [LINE.fullmatch(line) for line in lines]
-    return [Row(match[1], match[3], bool(match[2])) for match in found if match]
+    return [Row(match[1], match[3], bool(match[2]), match[4] or "") for match in found if match]
 
 
 def marks(file: Path) -> Iterator[str]:
@@ -70,7 +74,8 @@ def page() -> str:
 
 def _line(row: Row, files: Sequence[str]) -> str:
     told = ", ".join(f"[{file.removeprefix('tests/')}](../{file})" for file in files)
-    return f"| {row.id} | {row.title.replace('|', '&#124;')} | {row.proved(files)} | {told} |\n"
+    what = f"**{row.title}**: {row.text}" if row.text else row.title
+    return f"| {row.id} | {what.replace('|', '&#124;')} | {row.proved(files)} | {told} |\n"
 
 
 def main(arguments: Sequence[str]) -> int:
