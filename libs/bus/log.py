@@ -13,11 +13,18 @@ from libs.bus.ports import Record
 from libs.database import BUS, Database, Schema
 from libs.events.topics import Topic
 
-SCHEMA = Schema("bus", Path(__file__).parent / "migrations", owner="suma_bus")
+HERE = Path(__file__).parent
+SCHEMA = Schema(
+    "bus",
+    HERE / "migrations",
+    HERE / "functions.sql",
+    owner="suma_bus",
+    squashed={"0001_tables.sql": "0010_recorded.sql"},
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TopicSize:
     """How much of a topic the log holds. `age` is the oldest record's, in seconds; None when it is empty."""
 
     topic: str
@@ -40,11 +47,13 @@ def recorded(row: asyncpg.Record, part: int, position: int) -> Record:
     )
 
 
-async def kept(database: Database, topics: Iterable[Topic]) -> list[Kept]:
+async def topic_sizes(database: Database, topics: Iterable[Topic]) -> list[TopicSize]:
     """Return what the log holds, topic by topic. Raises Unavailable."""
     async with database.connection(BUS) as connection:
-        rows = await connection.fetch("select * from bus.kept($1) order by topic", [topic.name for topic in topics])
-    return [Kept(**row) for row in rows]
+        rows = await connection.fetch(
+            "select * from bus.topic_sizes($1) order by topic", [topic.name for topic in topics]
+        )
+    return [TopicSize(**row) for row in rows]
 
 
 async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[str, Sequence[str]]) -> None:

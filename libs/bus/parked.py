@@ -103,5 +103,5 @@ class ParkedEvents:
     async def counts(self, tenant: str) -> Sequence[ParkedCount]:
         """Return how many of a tenant's events are parked or dead."""
         async with self._database.connection(BUS) as connection:
-            rows = await connection.fetch("select * from bus.standing($1)", tenant)
+            rows = await connection.fetch("select * from bus.parked_counts($1)", tenant)
         return [ParkedCount(*row) for row in rows]

@@ -1,13 +1,15 @@
 """Migrations: SQL files, forward only, in order, under one advisory lock, with lock and statement timeouts.
 
-After its files, a schema's `apply.sql` is re-created, its tables are granted to `suma_app`, and every table with a
-`tenant_id` gets the same row-level security policy, so that none can be forgotten.
+After its files, a schema's functions are re-created from one file, which shows them as they are now. Its tables are
+granted to `suma_app`, and every table with a `tenant_id` gets the same row-level security policy, so that none can be
+forgotten.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -27,14 +29,26 @@ class MigrationChanged(SumaError):
     code = "MIGRATION_CHANGED"
 
 
+class DatabaseTooOld(SumaError):
+    """The database was made before files were squashed, and lacks the last of them."""
+
+    code = "DATABASE_TOO_OLD"
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema with one owner service: the folder of its numbered files, and its `apply.sql` if it is written to."""
+    """A schema with one owner service: the folder of its numbered files, and its file of functions, if it has any.
+
+    Attributes:
+        apply: functions that are re-created whenever the file changes.
+        squashed: the file that replaces earlier ones → the last of those. A database that has that one has it all.
+    """
 
     name: str
     migrations: Path
     apply: Path | None = None
     owner: str = "suma_owner"
+    squashed: Mapping[str, str] = field(default_factory=dict)
 
 
 async def migrate(dsn: str, *schemas: Schema) -> list[str]:
@@ -93,10 +107,17 @@ async def _step(
                 f"{schema.name}/{file.name} was applied and has been edited since; add a new migration"
             )
         return False
-    await connection.execute(text)
+    last = schema.squashed.get(file.name)
+    if last not in known:
+        if last and known:
+            raise DatabaseTooOld(
+                f"{schema.name} lacks {last}, which this release no longer has; start the release before it once, or"
+                " begin with a new data directory"
+            )
+        await connection.execute(text)
     noted = f"insert into {schema.name}.migrations (name, digest) values ($1, $2)"  # noqa: S608 - the name is ours
     await connection.execute(noted, file.name, digest)
-    return True
+    return last not in known
 
 
 async def _replace(

@@ -65,7 +65,7 @@ class PostgresLeases:
 
     async def cancelled_or_lost(self, leases: Sequence[Lease]) -> Mapping[str, bool]:
         async with self._database.connection(BUS) as connection:
-            rows = await connection.fetch("select * from bus.marked($1, $2)", *_ids_and_tokens(leases))
+            rows = await connection.fetch("select * from bus.cancelled_or_lost($1, $2)", *_ids_and_tokens(leases))
         return {row["id"]: row["lost"] for row in rows}
 
     async def release(self, leases: Sequence[Lease], *, delay: float) -> None:
@@ -78,7 +78,7 @@ class PostgresLeases:
 
     async def leave(self) -> None:
         async with self._database.connection(BUS) as connection:
-            await connection.execute("select bus.give_back($1)", self._member)
+            await connection.execute("select bus.release_all($1)", self._member)
 
 
 def _ids_and_tokens(leases: Sequence[Lease]) -> tuple[list[str], list[int]]:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from libs.budgets.schema import SCHEMA as BUDGETS
-from libs.bus.log import SCHEMA, declare, kept
+from libs.bus.log import SCHEMA, declare, topic_sizes
 from libs.bus.parked import Backlog
 from libs.bus.ports import Record
 from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
@@ -286,7 +286,7 @@ async def _measure(platform: Platform, services: Sequence[Service]) -> None:
             for (group, topic), records in (await lag(platform.bus, platform.route, groups)).items():
                 metrics.lag.labels(group, topic).set(records)
             _measured_parked(services, await platform.parked.backlog(groups))
-            for held in await kept(platform.database, TOPICS.values()):
+            for held in await topic_sizes(platform.database, TOPICS.values()):
                 metrics.oldest_record.labels(held.topic).set(held.age or 0.0)
         await asyncio.sleep(MEASURE_SECONDS)
 

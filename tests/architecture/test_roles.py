@@ -11,7 +11,7 @@ from tests.architecture.schemas import NAMES
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
-MAY_EXECUTE = {"now", "tenants", "closed_door", "guard", "settle", "decide", "commit", "recorded"}
+MAY_EXECUTE = {"now", "tenants", "refuse_other_tenants", "guard", "settle", "decide", "commit", "recorded"}
 """The bus's functions that a service may call (bus.md 11)."""
 
 CROSS_TENANTS = {

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from libs.bus.log import kept
+from libs.bus.log import topic_sizes
 from libs.bus.parked import ParkedCount, Waiting
 from libs.bus.relay import lag
 from libs.changes import Changeset, DeadLetterAction
@@ -92,7 +92,7 @@ async def bus(here: Here, who: Authenticated) -> BusState:
     behind = await lag(here.platform.bus, here.platform.route, EVERYONE)
     counts = await here.platform.parked.counts(who.tenant)
     leases = await here.platform.leases.counts(who.tenant)
-    held = await kept(here.platform.database, TOPICS.values())
+    held = await topic_sizes(here.platform.database, TOPICS.values())
     places = sorted({*behind, *((s.group, s.topic) for s in counts)})
     return BusState(
         groups=[_state(place, behind.get(place), counts) for place in places],

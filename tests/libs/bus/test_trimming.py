@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from libs import ids
 from libs.bus import trimming
-from libs.bus.log import declare, kept
+from libs.bus.log import declare, topic_sizes
 from libs.bus.ports import Partition, Record
 from libs.bus.trimming import GRACE, LOCK, Trimmed, Trimming
 from libs.changes import Cause, Changeset
@@ -251,6 +251,6 @@ async def test_a_process_trims_by_itself_and_counts_it(yard: Yard) -> None:
 async def test_the_oldest_record_tells_its_age(yard: Yard) -> None:
     await yard.publish()
     await yard.later(100)
-    found = {topic.topic: topic for topic in await kept(yard.platform.database, TOPICS.values())}
+    found = {topic.topic: topic for topic in await topic_sizes(yard.platform.database, TOPICS.values())}
     assert 100 <= (found[PART.topic].age or 0) < 200
     assert found["tool.requests"].age is None

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from libs.database import Dsns, Schema, migrate
-from libs.database.migrations import MigrationChanged
+from libs.database.migrations import DatabaseTooOld, MigrationChanged
 
 
 @pytest.fixture
@@ -42,6 +42,22 @@ async def test_a_file_that_fails_leaves_nothing_behind(where: Dsns, schema: Sche
         await migrate(where.owner, schema)
     (schema.migrations / "0002_second.sql").unlink()
     assert await migrate(where.owner, schema) == ["0001_first.sql"]
+
+
+async def test_squashed_file_is_taken_as_applied(where: Dsns, schema: Schema) -> None:
+    await migrate(where.owner, schema)
+    squashed = Schema("house", schema.migrations, squashed={"0001_all.sql": "0001_first.sql"})
+    (schema.migrations / "0001_first.sql").rename(schema.migrations / "0001_all.sql")
+    assert await migrate(where.owner, squashed) == []
+    (schema.migrations / "0002_second.sql").write_text("alter table house.rooms add column name text;")
+    assert await migrate(where.owner, squashed) == ["0002_second.sql"]
+
+
+async def test_database_older_than_a_squash_is_refused_with_advice(where: Dsns, schema: Schema) -> None:
+    await migrate(where.owner, schema)
+    (schema.migrations / "0001_first.sql").rename(schema.migrations / "0001_all.sql")
+    with pytest.raises(DatabaseTooOld, match="start the release before it once"):
+        await migrate(where.owner, Schema("house", schema.migrations, squashed={"0001_all.sql": "0002_second.sql"}))
 
 
 @pytest.mark.requirement("P8")
