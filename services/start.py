@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 LOCAL_TENANT, OWNER = "local", "owner"
-"""The identity of the local key: the person who owns this machine (DESIGN §13)."""
+"""The identity of the local key: the person who owns this machine (architecture.md 14)."""
 
 
 GAUGE_SECONDS = 1.0

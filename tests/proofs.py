@@ -19,7 +19,7 @@ Written from `tests/requirements.txt` and the tests' marks by `make requirements
 proved where a test names it; *in part* where its tests so far prove only a part of it.
 
 Rows P are Suma's promises, rows A behaviours that systems of this kind have failed at; rows S0 to S4 come from the five
-designs that Suma unites ([which part is where](architecture.md#five-designs)).
+designs that Suma unites ([which part is where](architecture.md#19-five-designs)).
 
 | row | what | proved | by the tests of |
 |---|---|---|---|

@@ -173,7 +173,7 @@ writable if {
 }
 
 # --- the committee
-# DESIGN §7 asks whether the committee is required. There "required" is the stricter answer, but anything that is not
+# architecture.md 8 asks whether the committee is required. There "required" is the stricter answer, but anything that is not
 # exactly true reads as false. So the rule is inverted: only a clear "exempt" skips the committee.
 
 grants contains ["committee.exempt", "the plan only reads, costs nothing and stays on this machine"] if {

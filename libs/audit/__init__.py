@@ -1,4 +1,4 @@
-"""The audit log: one hash chain per tenant, signed checkpoints and offline verification (DESIGN §17).
+"""The audit log: one hash chain per tenant, signed checkpoints and offline verification (architecture.md 16).
 
 `chain` defines records and links, `digests` refers to content without storing it, `checkpoint` signs the chain's state.
 `export` and `verify` let a third party check the log offline.

@@ -26,7 +26,7 @@ PURPOSE = "audit"
 
 EVERY_RECORDS = 1_000
 EVERY = timedelta(seconds=60)
-"""A checkpoint is due at the earlier of the two limits (DESIGN §17)."""
+"""A checkpoint is due at the earlier of the two limits (architecture.md 16)."""
 
 
 class Checkpoint(BaseModel):

@@ -1,4 +1,4 @@
-"""Budgets: what calls of a model may use, reserved before each is made and settled after it (DESIGN §7).
+"""Budgets: what calls of a model may use, reserved before each is made and settled after it (architecture.md 8).
 
 Three accounts pay for a call together: its turn's, its session's, and its tenant's of the day. `ports` has the words
 and the promise, `paying` says who pays for what is under way, `postgres` keeps the accounts.

@@ -1,4 +1,4 @@
-"""The bus: an ordered log per partition key, read without gaps, handled once (bus.md).
+"""The bus: an ordered log per partition key, read without gaps, handled once (docs/bus.md).
 
 Postgres holds the truth for every adapter: events are written to `bus.log` in the transaction of the state that they
 report, next to inbox, parked rows, dead letters and leases. An adapter only carries records to their readers.

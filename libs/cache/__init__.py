@@ -1,4 +1,4 @@
-"""Fast storage that may be lost: everything here can be rebuilt, or is replaced by an event (DESIGN §2, §5)."""
+"""Fast storage that may be lost: everything here can be rebuilt, or is replaced by an event (architecture.md 2, 6)."""
 
 from libs.cache.ports import START, Board, Delta, Deltas, Entry, NoBoard, Notice, Stream
 from libs.cache.windows import Limit, LimitState, LocalWindows, Windows

@@ -73,7 +73,7 @@ async def call(
     async def once() -> Json:
         return await _asked(caller, service, method, path, params=params, json=json, headers=headers, seconds=seconds)
 
-    # All of these are queries (DESIGN §4), so they may be retried.
+    # All of these are queries (architecture.md 5), so they may be retried.
     return await caller.guarded_calls.to(service).repeat(once, seconds=seconds)
 
 

@@ -1,4 +1,4 @@
-"""The memory service's queries (DESIGN §12)."""
+"""The memory service's queries (architecture.md 13)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Postgres: roles, transactions limited to their tenants, and migrations.
 
-Three roles (DESIGN §4): `suma_owner` migrates, `suma_bus` owns the bus's schema, `suma_app` serves. None is a superuser
-and none bypasses row-level security.
+Three roles (architecture.md 15): `suma_owner` migrates, `suma_bus` owns the bus's schema, `suma_app` serves. None
+is a superuser and none bypasses row-level security.
 """
 
 from libs.database.migrations import Schema, migrate

@@ -1,4 +1,4 @@
-"""Event classes, which define the contract, and the envelope that carries them (DESIGN §5).
+"""Event classes, which define the contract, and the envelope that carries them (architecture.md 6).
 
 `make contracts` generates `proto/` from these classes; nothing is declared twice.
 """

@@ -1,4 +1,4 @@
-"""audit.events: intents, decisions and outcomes as ids and salted digests, never content (DESIGN §17)."""
+"""audit.events: intents, decisions and outcomes as ids and salted digests, never content (architecture.md 16)."""
 
 from __future__ import annotations
 

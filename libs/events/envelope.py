@@ -15,7 +15,7 @@ from libs.events.topics import Topic
 E_co = TypeVar("E_co", bound=Event, covariant=True)
 
 MAX_EVENT_BYTES = 256 * 1024
-"""Maximum size of an event (DESIGN §2); a larger body is a blob."""
+"""Maximum size of an event (architecture.md 2); a larger body is a blob."""
 
 
 class Malformed(Rejected):

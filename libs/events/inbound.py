@@ -57,7 +57,7 @@ class ApprovalDecided(Spoken):
 
 @event("suma.effect.resolved.v1", INBOUND)
 class EffectResolved(Spoken):
-    """A person resolved an effect whose outcome was unknown (DESIGN §7, §10)."""
+    """A person resolved an effect whose outcome was unknown (architecture.md 8, 11)."""
 
     approval_id: str
     verdict: str
@@ -72,7 +72,7 @@ class EffectResolved(Spoken):
 
 @event("suma.turn.cancel_requested.v1", INBOUND)
 class TurnCancelRequested(Spoken):
-    """Cancel a turn: a waiting one is removed, a running one is stopped (DESIGN §7)."""
+    """Cancel a turn: a waiting one is removed, a running one is stopped (architecture.md 8)."""
 
     turn_id: str
     principal: str

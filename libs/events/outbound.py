@@ -106,7 +106,7 @@ class StepChanged(Event):
 
 @event("suma.approval.requested.v1", OUTBOUND)
 class ApprovalRequested(Event):
-    """A person must decide. `digest` binds the answer to exactly what is shown here (DESIGN §7).
+    """A person must decide. `digest` binds the answer to exactly what is shown here (architecture.md 8).
 
     A question of the kind `effect` asks whether an effect happened. It stays open when it expires: only the turn stops
     waiting for it.

@@ -11,7 +11,7 @@ from libs.events.values import Args, Asset, Body, Diff, Hitl
 
 @event("suma.tool.requested.v1", TOOL_REQUESTS)
 class ToolRequested(Event):
-    """Run a tool. `grant` is signed over the digest of all of this but hints; without it nothing runs (DESIGN §8)."""
+    """Run a tool. `grant` signs the digest of all of this but hints; without it nothing runs (architecture.md 9)."""
 
     call_id: str
     turn_id: str
@@ -98,7 +98,7 @@ class ToolFailed(Event):
 
 @event("suma.tool.denied.v1", TOOL_RESULTS)
 class ToolDenied(Event):
-    """A check refused the call: schema, allowlist, guards, scope, policy, grant (DESIGN §8)."""
+    """A check refused the call: schema, allowlist, guards, scope, policy, grant (architecture.md 9)."""
 
     call_id: str
     turn_id: str

@@ -1,4 +1,4 @@
-"""The topics, each declared once (DESIGN §5): partitions, retention, producers and consumers.
+"""The topics, each declared once (architecture.md 6): partitions, retention, producers and consumers.
 
 The partition key is always `tenant:session` (without a session `tenant:subject`; never the tenant alone).
 """

@@ -24,7 +24,7 @@ class Hitl(StrEnum):
 
 
 class EffectClass(StrEnum):
-    """How to recover a tool's call after a crash between its effect and its record (DESIGN §10)."""
+    """How to recover a tool's call after a crash between its effect and its record (architecture.md 11)."""
 
     PURE = "pure"
     IDEMPOTENT = "idempotent"
@@ -35,7 +35,7 @@ class EffectClass(StrEnum):
 
 
 class StepState(StrEnum):
-    """The states of a step (DESIGN §7)."""
+    """The states of a step (architecture.md 8)."""
 
     PENDING = "pending"
     AWAITING_APPROVAL = "awaiting_approval"

@@ -1,4 +1,4 @@
-"""Guards: the deterministic links of the chain that decide whether a call may be attempted at all (DESIGN §8).
+"""Guards: the deterministic links of the chain that decide whether a call may be attempted at all (architecture.md 9).
 
 Pure checks without files, network or models. Each raises a `Blocked` that names its rule, and runs twice: on the plan
 as written, and on the resolved args just before an attempt. `paths`, `commands` (programs and blocked patterns, with

@@ -1,4 +1,4 @@
-"""Host and Origin: the name that a request is addressed to, and the page that sent it (DESIGN §13).
+"""Host and Origin: the name that a request is addressed to, and the page that sent it (architecture.md 14).
 
 A web page reaches local ports by DNS rebinding: its own name then resolves to this machine. Such a request names that
 host, never a configured one.

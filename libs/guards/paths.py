@@ -1,7 +1,7 @@
 """Check whether a text names something inside the workspace, by the text alone.
 
 A path outside is refused, never clipped to another file. Symbolic links are handled later, by opening with
-RESOLVE_BENEATH (DESIGN §9); this check refuses early and explains why.
+RESOLVE_BENEATH (architecture.md 10); this check refuses early and explains why.
 """
 
 from __future__ import annotations

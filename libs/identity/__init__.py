@@ -1,4 +1,4 @@
-"""Identities and permissions: API keys, grants for tool calls, and tokens between services (DESIGN §8, §13)."""
+"""Identities and permissions: API keys, grants for tool calls, and tokens between services (architecture.md 9, 14)."""
 
 from libs.identity.keys import ApiKey, BadKey, NoKey, Principal, ScopeMissing
 from libs.identity.roles import Role

@@ -1,4 +1,4 @@
-"""Grants: the conversation worker's signature that permits exactly one tool call (DESIGN §8).
+"""Grants: the conversation worker's signature that permits exactly one tool call (architecture.md 9).
 
 The bus is not trusted: write access to `tool.requests` must not suffice to run a tool. Therefore a request carries a
 token, bound to tenant and session. It covers the digest of all its fields, the plan, the committee's verdict, the

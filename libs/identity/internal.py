@@ -1,4 +1,4 @@
-"""Tokens between Suma's services: one tenant, one service, valid for a minute (S3-51, DESIGN §13).
+"""Tokens between Suma's services: one tenant, one service, valid for a minute (S3-51, architecture.md 14).
 
 They are required on localhost too: otherwise every process of the machine would have access.
 """

@@ -1,4 +1,4 @@
-"""Proofs: the gateway's signature under an event that speaks for a person (DESIGN §8).
+"""Proofs: the gateway's signature under an event that speaks for a person (architecture.md 9).
 
 The bus is not trusted: write access to `conversation.inbound` must not suffice to ask or decide in a person's name.
 Therefore such an event carries a signature over its id, type, tenant, key, turn and fields. The conversation worker

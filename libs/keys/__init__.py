@@ -1,4 +1,4 @@
-"""Keys by name: signing, verifying, and secrets that can be erased (DESIGN §8, §13, §17).
+"""Keys by name: signing, verifying, and secrets that can be erased (architecture.md 9, 14, 16).
 
 A name is a purpose (`grants`, `internal`, `audit`); a signature made for one is invalid for another.
 """

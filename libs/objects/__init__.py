@@ -1,4 +1,4 @@
-"""Blobs: bytes named by their SHA-256, each tenant's apart (DESIGN §2, §14)."""
+"""Blobs: bytes named by their SHA-256, each tenant's apart (architecture.md 2, 15)."""
 
 from libs.objects.content import STAGES, UPLOADS, area
 from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects

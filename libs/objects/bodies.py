@@ -1,4 +1,4 @@
-"""Bodies: JSON of any size on an event. Small ones travel inside it, large ones as a blob of the tenant (DESIGN §5)."""
+"""Bodies: JSON of any size on an event. Small ones travel inside it, large ones as a blob (architecture.md 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The policy port: is this action allowed? Each decision is recorded, and a missing answer never allows (DESIGN §8).
+"""The policy port: is this action allowed? Each decision is recorded, and no answer is never a yes (architecture.md 9).
 
 `ports` holds the contract and the form of a question; `bundle` reads the rules from a folder. `rego` evaluates them in
 process, `opa` asks a server, for which `publish` packs the same files. The rules themselves are Rego in deploy/opa.

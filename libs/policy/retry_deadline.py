@@ -1,4 +1,4 @@
-"""The retry deadline: how long a policy question may stay unanswered before it counts as denied (DESIGN §8)."""
+"""The retry deadline: how long a policy question may stay unanswered before it counts as denied (architecture.md 9)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A Conflict is loaded and decided again, up to five times. After `Unavailable` or a crash of the handler, the event is
 parked with every later event of its key and topic, and retried with exponential backoff. After `Rejected`, or too many
-attempts, it becomes a dead letter; the failure report to the waiting turn is in the same transaction (DESIGN §6, bus.md
+attempts, it becomes a dead letter; the failure report to the waiting turn is in the same transaction (bus.md
 3, 15, 16).
 """
 

@@ -88,7 +88,7 @@ class Platform:
     near: Mapping[str, Mapping[str, Query]] = field(default_factory=dict)
     """Queries of the services in this process, by service name: called instead of their APIs."""
     point: Callable[[str], None] = nowhere
-    """Callback at every kill point of the catalogue (bus.md, Proving it)."""
+    """Callback at every kill point of the catalogue (docs/bus.md, Kill points)."""
 
     @property
     def skills(self) -> Skills:

@@ -1,7 +1,7 @@
 """Traces: one from the HTTP request to the last event, carried by the envelope's `traceparent` (W3C Trace Context).
 
 Off until `configure` is given an exporter: a span then costs half a microsecond. Sampling is decided once, at the root;
-a part of an unsampled trace costs a few microseconds and creates no span (DESIGN §17).
+a part of an unsampled trace costs a few microseconds and creates no span (architecture.md 16).
 """
 
 from __future__ import annotations

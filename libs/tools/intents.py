@@ -1,4 +1,4 @@
-"""The identity of an effect: who, where, which step, which tool, and exactly which args (DESIGN §10)."""
+"""The identity of an effect: who, where, which step, which tool, and exactly which args (architecture.md 11)."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 An effect is anything that happens outside Suma's own Postgres, where its transactions do not reach. A process can be
 killed between the effect and its record, or be stopped there and wake after another has taken the work over. So that
-one intent still has one effect, a tool names its class, and keeps the promise of that class (DESIGN §10, decision
-0017).
+one intent still has one effect, a tool names its class, and keeps the promise of that class (architecture.md 11,
+decision 0017).
 
 **The intent** is written before the effect and carries `id`, which is the same in every attempt, and `attempt`, which
 is higher in each. No two attempts share a number, and no attempt is begun after a higher one has been. But an attempt
@@ -87,7 +87,7 @@ class Tool(Protocol):
     Optional:
         returns: the fields of `Outcome.data` with their JSON Schemas; later steps may refer to these.
         leaves_machine: False where its args never leave this machine. By default they are assumed to, and a person
-            sees what leaves (DESIGN §8).
+            sees what leaves (architecture.md 9).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The workspace: a folder of real files, changed only by staged, shown, approved and journaled operations (DESIGN §9).
+"""The workspace: real files, changed only by staged, shown, approved and journaled operations (architecture.md 10).
 
 `Tree.scan` reads the folder into a graph. A `Stage` applies operations to that graph alone and can return to any
 version. `commit` writes the net change to the disk, all of it or none. `recover` settles transactions that a crash

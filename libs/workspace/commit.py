@@ -1,4 +1,4 @@
-"""The commit: writes a stage's net change to the disk, all of it or none (DESIGN §9, A25, A26).
+"""The commit: writes a stage's net change to the disk, all of it or none (architecture.md 10, A25, A26).
 
 Steps: look for conflicts; write new content into slots and sync; write the intent and sync; let the engine rename;
 sync; mark the transaction committed; keep the old inodes as history. Before the intent exists there is nothing to

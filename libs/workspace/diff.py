@@ -1,8 +1,8 @@
 """The diff: the net change of a stage, as a person reads it before approving it.
 
 It compares the old and the new place of each touched node by number: two renames count as one, and a node that was
-created and deleted again does not appear. What cannot be seen again afterwards comes first (DESIGN §9): deletions, then
-files that are overwritten, changed, moved and created.
+created and deleted again does not appear. What cannot be seen again afterwards comes first (architecture.md 10):
+deletions, then files that are overwritten, changed, moved and created.
 """
 
 from __future__ import annotations

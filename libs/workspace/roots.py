@@ -1,4 +1,4 @@
-"""Checks of which folders may be a workspace: never one with Suma's own data or a person's credentials (DESIGN §9)."""
+"""Checks of which folders may be a workspace: never one with Suma's data or credentials (architecture.md 10)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The internal API: export, search and status of a tenant's chain.
 
-The tenant comes from the internal token, never from the request (DESIGN §13).
+The tenant comes from the internal token, never from the request (architecture.md 14).
 """
 
 from collections.abc import AsyncIterator, Mapping

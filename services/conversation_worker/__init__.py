@@ -1,4 +1,4 @@
-"""The conversation worker: one turn at a time per session, from a message to an answer (DESIGN §7).
+"""The conversation worker: one turn at a time per session, from a message to an answer (architecture.md 8).
 
 Listens to conversation.inbound (messages, approvals, findings about effects, cancels, rollbacks), committee.decisions
 and tool.results. Says conversation.outbound for viewers, committee.requests, tool.requests (each call with a signed

@@ -1,7 +1,7 @@
 """One coroutine per event: load the conversation, let the turn decide, return the changeset.
 
 Each may run twice: the input's id is the changeset's, and the session's version guards every row. Where policy does not
-answer, the input is tried again for a minute, and nothing runs meanwhile; then it is refused (DESIGN §8).
+answer, the input is tried again for a minute, and nothing runs meanwhile; then it is refused (architecture.md 9).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The gateway: the HTTP API for people and programs, on port 8010 (DESIGN §13).
+"""The gateway: the HTTP API for people and programs, on port 8010 (architecture.md 14).
 
 Consumes conversation.outbound, which it projects into one numbered sequence per session, and dlq.events. Produces
 conversation.inbound (messages, answers to approvals, cancels, rollbacks) and audit.events. Owns the schema `gateway`:

@@ -1,4 +1,4 @@
-"""Credentials: the one place that turns what a request carries into a verified identity (DESIGN §13, docs/identity.md).
+"""Credentials: the one place that turns what a request carries into a verified identity (docs/identity.md).
 
 A request carries one credential: a bearer token (an API key, a sign-in code, or a JWT of an outside issuer), else
 `X-API-Key`, else the cookie of a signed-in browser. An API key as Postgres has it is remembered for a second, so that
@@ -251,7 +251,7 @@ def _tokens(platform: Platform, store: Store, oidc: Oidc) -> Tokens | None:
 
 
 def _check_same_site(scope: Scope) -> None:
-    """Raise CrossSite unless a browser says that one of our own pages writes JSON, or opens a WebSocket (DESIGN §13).
+    """Raise CrossSite unless a browser says that one of our own pages writes JSON, or opens a WebSocket.
 
     A page of another site cannot read an answer, but it could read a WebSocket, which sends the cookie.
     """

@@ -1,4 +1,4 @@
-"""The tool executor: it alone runs tools, and checks every condition itself (DESIGN §8, §9, §10).
+"""The tool executor: it alone runs tools, and checks every condition itself (architecture.md 9, 10, 11).
 
 Listens to tool.requests (tool.requested, tool.cancel_requested). Says tool.succeeded, tool.failed, tool.denied and
 tool.unknown on tool.results, and every decision, intent and outcome on audit.events. Owns the schema

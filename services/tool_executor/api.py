@@ -1,7 +1,7 @@
 """The executor's internal HTTP API: what a session's workspace looks like, which tools and skills there are, and a
 person's word on the skills of a folder's own.
 
-The tenant is the one in the internal token, never one in the request (DESIGN §13).
+The tenant is the one in the internal token, never one in the request (architecture.md 14).
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The chain of links that a call must pass, each closed unless it opens (DESIGN §8). The first refusal decides.
+"""The chain of links that a call must pass, each closed unless it opens (architecture.md 9). The first refusal decides.
 
 It rests on no model and no promise: the request came over a bus that anyone may have written to.
 """

@@ -418,7 +418,7 @@ def _answering(action: Callable[[], T]) -> T:
 
 
 async def _uncancelled(action: Callable[[], T]) -> T:
-    """Run a commit to its end: once begun, it finishes or is undone, and a cancel waits for that (DESIGN §7)."""
+    """Run a commit to its end: once begun, it finishes or is undone, and a cancel waits for that."""
     thread = asyncio.ensure_future(asyncio.to_thread(action))
     try:
         return await asyncio.shield(thread)

@@ -1,6 +1,6 @@
 """The diff of a stage as people approve it: counts over all of it, the riskiest entries first, texts as unified diffs.
 
-Events carry its beginning; the rest is read by page. All surfaces show this one summary (DESIGN §9).
+Events carry its beginning; the rest is read by page. All surfaces show this one summary (architecture.md 10).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Kafka as the bus, beside the log in PostgreSQL; and a consumer with its inbox, beside aiokafka with a commit for each
-event (DESIGN §20).
+event (architecture.md 18).
 
 The broker is what a user has: with the options of Kafka's own start script, and warm, since its code is compiled as it
 runs and a broker runs for months. (Tests start theirs with other options, for a quick start.)

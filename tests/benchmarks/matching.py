@@ -1,4 +1,4 @@
-"""A skill match among a thousand skills, beside one numpy product of as many rows with one vector (DESIGN §20)."""
+"""A skill match among a thousand skills, beside one numpy product of as many rows (architecture.md 18)."""
 
 from __future__ import annotations
 

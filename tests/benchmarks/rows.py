@@ -1,4 +1,4 @@
-"""A row of the result: what we measured, beside what, and whether the goal of DESIGN §20 holds."""
+"""A row of the result: what we measured, beside what, and whether the goal of architecture.md 18 holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the platform holds after many sessions have looked at one large folder (DESIGN §9)."""
+"""What the platform holds after many sessions have looked at one large folder (architecture.md 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A durable, tool-using turn beside LangGraph and beside the same written by hand (DESIGN §20)."""
+"""A durable, tool-using turn beside LangGraph and beside the same written by hand (architecture.md 18)."""
 
 from __future__ import annotations
 

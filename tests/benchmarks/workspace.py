@@ -1,4 +1,4 @@
-"""The workspace: opening a large tree, snapshots, rollbacks, and a commit of many operations (DESIGN §20)."""
+"""The workspace: opening a large tree, snapshots, rollbacks, and a commit of many operations (architecture.md 18)."""
 
 from __future__ import annotations
 

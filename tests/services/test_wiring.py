@@ -1,4 +1,4 @@
-"""Wiring: what is not chosen is not imported (DESIGN §4), seen from outside, in a process of its own."""
+"""Wiring: what is not chosen is not imported (architecture.md 5), seen from outside, in a process of its own."""
 
 from __future__ import annotations
 

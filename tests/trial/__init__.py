@@ -1,4 +1,4 @@
-"""The kill trial: does SIGKILL of the process that runs a tool ever repeat its effect, or lose it (DESIGN §20, P2)?
+"""The kill trial: does SIGKILL of the process that runs a tool ever repeat its effect, or lose it (P2)?
 
 `python -m tests.trial --turns 1000 --seed 7` gives every contender the same turns, each with one effect in another
 database, and kills the process that makes them, again and again, at moments drawn from the seed. Then it counts rows.

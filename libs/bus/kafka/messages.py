@@ -1,4 +1,4 @@
-"""Events as Kafka messages: CloudEvents 1.0.2 binary mode, attributes in `ce_*` headers, data as JSON (DESIGN §5).
+"""Events as Kafka messages: CloudEvents 1.0.2 binary mode, attributes in `ce_*` headers (architecture.md 6).
 
 Anything with write access to the broker may write anything. A message that names a tenant and an id is kept, and its
 flaw makes it a dead letter when it is handled; one that names neither is skipped and counted.

@@ -1,4 +1,4 @@
-"""The offline model: deterministic, without network, English, and small (DESIGN §11)."""
+"""The offline model: deterministic, without network, English, and small (architecture.md 12)."""
 
 from __future__ import annotations
 

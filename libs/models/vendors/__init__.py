@@ -1,5 +1,5 @@
-"""Real models: OpenAI's chat completions and compatible servers, Ollama, Anthropic (DESIGN §11). Loaded only where one
-is configured: the libraries take seconds and memory that the offline model does not need.
+"""Real models: OpenAI's chat completions and compatible servers, Ollama, Anthropic (architecture.md 12). Loaded only
+where one is configured: the libraries take seconds and memory that the offline model does not need.
 
 `client` opens a vendor's model, and `transport` limits its HTTP responses. `prompts` renders the input, `replies`
 parses the output. `model_call` makes one call within its limits, `pricing` computes its cost, and `model` is the port.

@@ -2,7 +2,7 @@
 
 Only the system prompt contains instructions. Text of people, files and other turns goes into one JSON block between
 `<data>` and `</data>`, in which `<`, `>` and `&` are escaped, so that no file name can end the block. The system prompt
-says that the block contains no instructions (DESIGN §11, S0-10).
+says that the block contains no instructions (architecture.md 12, S0-10).
 """
 
 from __future__ import annotations

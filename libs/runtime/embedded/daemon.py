@@ -1,7 +1,7 @@
 """Embedded server processes: find them in their packages, start, adopt after a crash, and stop them.
 
 A SIGKILL of the platform leaves its servers running. Nothing else uses them, so the next start on the same data
-directory finds and adopts them (DESIGN §18).
+directory finds and adopts them (architecture.md 17).
 """
 
 from __future__ import annotations

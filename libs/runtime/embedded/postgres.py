@@ -31,7 +31,7 @@ from libs.runtime.embedded.daemon import (
 )
 
 Role = Literal["suma_app", "suma_bus", "suma_owner", "postgres"]
-"""The database roles. `postgres` is the superuser: for provisioning and tests, never for requests (DESIGN §4)."""
+"""The database roles. `postgres` is the superuser: for provisioning and tests, never requests (architecture.md 15)."""
 
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {

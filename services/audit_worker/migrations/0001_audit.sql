@@ -1,4 +1,4 @@
--- The audit chain (DESIGN §17): one per tenant, dense from position 1.
+-- The audit chain (architecture.md 16): one per tenant, dense from position 1.
 
 create table audit.audit_events (
     tenant_id text not null,

@@ -1,4 +1,4 @@
-"""Digests that approvals are bound to, and how exclusions and edits change the args (DESIGN §7, A22a)."""
+"""Digests that approvals are bound to, and how exclusions and edits change the args (architecture.md 8, A22a)."""
 
 from __future__ import annotations
 

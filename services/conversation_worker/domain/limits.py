@@ -1,4 +1,4 @@
-"""The limits of a turn (DESIGN §7, S2-04 … S2-06), each with the name of its stop reason.
+"""The limits of a turn (architecture.md 8, S2-04 … S2-06), each with the name of its stop reason.
 
 Budgets limit tokens and cost, before each call of a model (`libs.budgets`).
 """

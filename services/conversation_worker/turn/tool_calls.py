@@ -91,7 +91,7 @@ def build_request(
 
 
 def with_grant(context: TurnContext, uow: UnitOfWork, request: ToolRequested, *, revision: str) -> ToolRequested:
-    """Return the request with the grant that the executor will verify (DESIGN §8)."""
+    """Return the request with the grant that the executor will verify (architecture.md 9)."""
     plan = uow.turn.plan
     claims = grants.GrantClaims(
         request=grants.digest_of(request),

@@ -1,6 +1,6 @@
 """Unknown effects: the turn waits until a person reports whether an effect happened; the question outlives the turn.
 
-The answer counts once, also long after the turn has ended: then it changes the step, and no turn (DESIGN §7).
+The answer counts once, also long after the turn has ended: then it changes the step, and no turn (architecture.md 8).
 """
 
 from __future__ import annotations

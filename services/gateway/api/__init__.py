@@ -1,4 +1,4 @@
-"""The gateway's HTTP API: sessions, messages, events, approvals, workspace, catalogue, health (DESIGN §13)."""
+"""The gateway's HTTP API: sessions, messages, events, approvals, workspace, catalogue, health (architecture.md 14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inbox of approvals and their answers. An answer is bound to the digest of the displayed data (DESIGN §7)."""
+"""The inbox of approvals and their answers. An answer is bound to the digest of what is shown (architecture.md 8)."""
 
 from __future__ import annotations
 

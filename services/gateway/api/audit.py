@@ -1,4 +1,4 @@
-"""The audit log: search, chain status, and export (DESIGN §13, §17). Each access is recorded in the log itself."""
+"""The audit log: search, chain status, and export (architecture.md 16). Each access is recorded in the log itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model budgets: limits, spending and reservations (DESIGN §7)."""
+"""Model budgets: limits, spending and reservations (architecture.md 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dead letters: list, replay to the group that failed, or discard with a reason (DESIGN §6, §13).
+"""Dead letters: list, replay to the group that failed, or discard with a reason (bus.md 16).
 
 The decision, the dead letter's new state and the audit record are one changeset. The bus moves the event in the same
 transaction, so projection and bus agree after any crash. A later decision gets the result of the first.

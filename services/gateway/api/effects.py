@@ -1,4 +1,4 @@
-"""Effects with an unknown outcome, and findings about them (DESIGN §7, §10).
+"""Effects with an unknown outcome, and findings about them (architecture.md 8, 11).
 
 They are inbox items of the kind `effect`. A finding is not an approval: it reports whether the effect happened.
 """

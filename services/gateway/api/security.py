@@ -1,4 +1,4 @@
-"""The caller of a route: the identity that `credentials` verified, and the scopes that reading needs (DESIGN §13)."""
+"""The caller of a route: the identity that `credentials` verified, and the scopes that reading needs."""
 
 from __future__ import annotations
 

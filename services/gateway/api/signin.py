@@ -1,4 +1,4 @@
-"""Sign-in of browsers: a key, or a one-time code that it requested, is traded for a cookie (DESIGN §13).
+"""Sign-in of browsers: a key, or a one-time code that it requested, is traded for a cookie (architecture.md 14).
 
 The code and the key travel as the bearer token, like every other credential; no other site can send that. The cookie
 names a web session, stored as a hash and bound to the key: it ends with the key, with the sign-out, or at its expiry.

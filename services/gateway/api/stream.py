@@ -1,4 +1,4 @@
-"""A session's events: one page as JSON, a stream of server-sent events, or the same over a WebSocket (DESIGN §13).
+"""A session's events: one page as JSON, a stream of server-sent events, or the same over a WebSocket.
 
 Each event has its number in the session, so a client that reconnects with the last one, to any replica, receives every
 event exactly once. Partial text (`delta`) has no number: it is for display only, and `message.completed` replaces it.

@@ -51,7 +51,7 @@ class Pace:
 
 
 class Viewer:
-    """A reader of one session. It subscribes before it reads, so that no event is lost between (DESIGN §13)."""
+    """A reader of one session. It subscribes before it reads, so that no event is lost between (architecture.md 14)."""
 
     def __init__(
         self, channel: Channel, streams: Streams, *, after: int, pace: Pace, open: Callable[[], bool] = lambda: True

@@ -1,1 +1,1 @@
-"""Surfaces of other protocols over the gateway's turns (DESIGN §13). Each is imported on its first request."""
+"""Surfaces of other protocols over the gateway's turns (architecture.md 14). Each is imported on its first request."""

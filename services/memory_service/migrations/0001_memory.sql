@@ -1,4 +1,4 @@
--- What is remembered (DESIGN §12).
+-- What is remembered (architecture.md 13).
 
 create table memory.memories (
     tenant_id text not null,

@@ -1,4 +1,4 @@
-"""One attempt at an effect outside: what the class demands first, then the effect itself (DESIGN §10, decision 0017).
+"""One attempt at an effect outside: what the class demands first, then the effect itself (decision 0017).
 
 It says how it ended: with an outcome, with `DidNotHappen`, with `Unavailable` (it did nothing), or in any other way,
 which leaves the effect in doubt until the next attempt.

@@ -1,4 +1,4 @@
-"""The next action on an effect, by its tool's class and whether it is in doubt (DESIGN §10)."""
+"""The next action on an effect, by its tool's class and whether it is in doubt (architecture.md 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MCP at /mcp (DESIGN §13): tools, resources, prompts and skills for MCP hosts, over the gateway's own turns.
+"""MCP at /mcp (architecture.md 14): tools, resources, prompts and skills for MCP hosts, over the gateway's own turns.
 
 Two revisions share the endpoint. 2026-07-28 has self-contained requests; what a turn asks of a person ends the request
 as `input_required`, and the client sends it again with the answer. Before it (2025-11-25 and older) a client begins

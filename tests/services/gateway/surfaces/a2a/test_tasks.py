@@ -1,4 +1,4 @@
-"""A2A over both bindings, with the SDK's own client: tasks are sent, read, listed and cancelled (DESIGN §13)."""
+"""A2A over both bindings, with the SDK's own client: tasks are sent, read, listed and cancelled."""
 
 from __future__ import annotations
 
