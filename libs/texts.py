@@ -11,6 +11,12 @@ SHOWN = 10
 """Maximum number of names in one sentence; the others are counted."""
 CONTROLS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Terminal escape sequences, control characters, direction overrides and stray bytes."""
+MARKUP = re.compile(r"[`*~<@\[\]]|://|www\.|\\(?:[^\w\s]|$)|&#?\w+;|(?<![^\W_])_|_(?![^\W_])", re.IGNORECASE)
+"""Signs of Markdown in a word. GitHub's kind links `www.x` and `a@b` as well."""
+WORD = re.compile(r"`[^`\n]+`(?=[.,;:)?!”]*(?:\s|$))|“(?P<quote>[^“”\n]*)”|(?P<word>[^\s“”(][^\s“”]*)")
+"""Code, a quotation, or a word with the punctuation after it."""
+SIGNS = re.compile(r"[^\w.…]+|\d+[.)]|>.*")
+"""A name that begins a list or is a line, if nothing else is in its place."""
 
 
 def one_line(text: str) -> str:
@@ -67,14 +73,19 @@ def size(amount: int) -> str:
     return f"{number(round(value, 1) if value < 9.95 else round(value))} {UNITS[unit]}"
 
 
+def literal(text: str) -> str:
+    """Return a sentence in which names and other foreign words are no Markdown: those that could be become code."""
+    return WORD.sub(_literal, text)
+
+
 def name(path: object) -> str:
-    """Return a path for use in a sentence: quoted if it contains a space."""
-    said = visible(path)
-    return quoted(said) if " " in said else said
+    """Return a path for use in a sentence: quoted if it contains a space, or only signs."""
+    said = _unspanned(path)
+    return quoted(said) if " " in said or SIGNS.fullmatch(said) else said
 
 
 def quoted(text: object) -> str:
-    return f"“{visible(text)}”"
+    return f"“{_unspanned(text)}”"
 
 
 def names(paths: Sequence[object], most: int = SHOWN) -> str:
@@ -85,6 +96,19 @@ def joined(parts: Sequence[object], most: int = SHOWN) -> str:
     """Return the first parts and the number of the others."""
     shown = ", ".join(map(str, parts[:most]))
     return f"{shown}, and {number(len(parts) - most)} more" if len(parts) > most else shown
+
+
+def _unspanned(text: object) -> str:
+    """Two names with a backtick each would make code of what is between them."""
+    return visible(text).replace("`", r"\x60")
+
+
+def _literal(found: re.Match[str]) -> str:
+    word = found["word"] or ""
+    sign = found.start() == 0 and SIGNS.fullmatch(word)
+    held = word if sign else found["quote"] or word.rstrip(".,:)?!")
+    made = f"`{_unspanned(held)}`{word[len(held) :]}"
+    return made if sign or MARKUP.search(held) else found[0]
 
 
 def _escaped(letter: str) -> str:

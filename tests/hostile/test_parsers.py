@@ -22,6 +22,7 @@ from libs.search import extract, words
 from libs.skills import categories
 from libs.skills.globs import selected
 from libs.skills.name_patterns import reshaped
+from libs.texts import literal
 from services.cli import prompts
 from services.committee_worker.domain import verdict
 from services.gateway.api import bodies
@@ -154,6 +155,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "a shape of a name": lambda text: reshaped("a" * 200, text[:1_000], "{text}"),
     "a name by a shape": lambda text: reshaped(text[:4_000], "{word} {text}-{number}", "{text}"),
     "a pattern of names": lambda text: selected("a" * 200, include=[text[:255]]),
+    "a name in an answer": literal,
     "a name by a pattern": lambda text: selected(text[:4_000], include=["*a*a*a*a*b"]),
 } | {f"a file{ending}": file(ending) for ending in (*sorted(parsing.PARSERS), *sorted(parsing.MAILS), ".txt")}
 

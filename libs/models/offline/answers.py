@@ -13,7 +13,7 @@ from libs.events import reasons
 from libs.events.committee import Task
 from libs.events.values import Observation, StepState, refused
 from libs.skills import Categories
-from libs.texts import SHOWN, count, joined, name, names, number, quoted, size, visible
+from libs.texts import SHOWN, count, joined, literal, name, names, number, quoted, size, visible
 
 Data = Mapping[str, Any]
 IN_A_LINE = 5
@@ -92,7 +92,7 @@ def answer(task: Task, categories: Categories) -> tuple[str, ...]:
     for step in _worth_telling(seen, denied=denied):
         told += [one for one in _told(step, categories) if one and (one not in told or _changes(step))]
     told += [REFUSED] if denied else [*_kept(seen), *_left_out(seen)]
-    told = [*told, *_left_alone(seen)] or ["I did nothing."]
+    told = [*map(literal, (*told, *_left_alone(seen)))] or ["I did nothing."]
     return (told[0], *(f"{chr(10) if chr(10) in before else ' '}{one}" for before, one in pairwise(told)))
 
 
@@ -336,7 +336,7 @@ def _listed(data: Data) -> list[str]:
 
 def _searched(data: Data) -> list[str]:
     matches, missing = _list(data, "matches"), [quoted(word) for word in _list(data, "missing")]
-    lines = [f"{match['path']}: {match.get('excerpt', '')}".rstrip(": ") for match in matches]
+    lines = [f"{name(match['path'])}: {match.get('excerpt', '')}".rstrip(": ") for match in matches]
     stale, whole = _number(data, "stale"), _number(data, "count") or len(matches)
     return [
         _lines(f"Found in {count(whole, 'file')}:", lines, LISTED, whole=whole) if matches else "Nothing was found.",
@@ -465,7 +465,9 @@ TELLERS: Mapping[str, Callable[[Data], list[str]]] = {
 def _lines(head: str, lines: Sequence[object], most: int = SHOWN, *, whole: int = 0) -> str:
     """Return a heading and a line for each of the first; `whole`: how many there are in all."""
     more = (whole or len(lines)) - len(lines[:most])
-    return "\n".join((head, *(f"- {line}" for line in lines[:most]), *([f"- and {number(more)} more"] if more else [])))
+    return "\n".join(
+        (head, *(f"- {literal(str(line))}" for line in lines[:most]), *([f"- and {number(more)} more"] if more else []))
+    )
 
 
 def _number(data: Any, key: str) -> int:

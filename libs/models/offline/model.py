@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from libs import ids
@@ -13,8 +14,9 @@ from libs.events.values import Plan
 from libs.models.offline import answers, texts
 from libs.models.offline import review as rules
 from libs.models.offline.planner import GAP, SECONDS_MOST, THRESHOLD, Planner
-from libs.models.ports import Answered, ModelText, PlanDraft, PlannerOutcome
+from libs.models.ports import Answered, ClarificationNeeded, ModelText, PlanDraft, PlannerOutcome
 from libs.skills import Categories, ToolDefinition
+from libs.texts import literal
 
 NOW = SystemClock().now
 
@@ -43,7 +45,12 @@ class OfflineModel:
         if task.observations:
             return Answered("".join(answers.answer(task, self._categories)))
         # A thread, and bounded by the planner itself: the event loop serves everything else.
-        return await asyncio.to_thread(self._planner.plan, task, catalogue)
+        match outcome := await asyncio.to_thread(self._planner.plan, task, catalogue):
+            case Answered(text=text):
+                return replace(outcome, text=literal(text))
+            case ClarificationNeeded(question=question):
+                return replace(outcome, question=literal(question))
+        return outcome
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         asked = await asyncio.to_thread(self._planner.wish, task, catalogue)
@@ -58,6 +65,6 @@ class OfflineModel:
 
     async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         if (told := texts.left_out(seen.description for seen in task.observations)) is not None:
-            yield ModelText(told)
+            yield ModelText(literal(told))
         for sentence in answers.answer(task, self._categories):
             yield ModelText(sentence)

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
+from libs.texts import literal, name, one_line
 from services.gateway.api.models import Answer
 from services.gateway.store import Numbered
 
@@ -134,19 +135,19 @@ def described(asked: Mapping[str, Any]) -> Iterator[str]:
 
     The numbered parts are those that an answer may leave out.
     """
-    yield asked["title"]
+    yield literal(one_line(asked["title"]))
     items, diff = asked.get("items") or (), (asked.get("diff") or {}) if asked["kind"] == "commit" else {}
     yield from _totals(diff)
     texts = {entry["path"]: entry for entry in diff.get("entries", ()) if entry.get("preview") is not None}
     compared = {path: texts[path] for path in [*texts][:TEXTS_MOST]}
     for n, item in enumerate(items[:SHOWN_MOST], 1):
-        yield f"{n}. {_part(item)}"
+        yield f"{n}. {literal(_part(item))}"
         yield from _preview(compared.get(str(item["id"])))
     more = max(len(items), diff.get("count", 0)) - len(items[:SHOWN_MOST]) if items else 0
     if more > 0:
         yield f"… and {more:,} more: GET /v1/approvals/{asked['approval_id']}"
         yield from _groups(diff)
-    yield from (asked[name] for name in ("trouble", "detail", "undo") if asked.get(name))
+    yield from (literal(one_line(asked[key])) for key in ("trouble", "detail", "undo") if asked.get(key))
 
 
 def _totals(diff: Mapping[str, Any]) -> Iterator[str]:
@@ -159,16 +160,19 @@ def _groups(diff: Mapping[str, Any]) -> Iterator[str]:
     """Yield the counts of all changes by kind and folder."""
     groups = diff.get("groups") or ()
     for group in groups[:GROUPS_MOST]:
-        yield f"- {group['change']} in {group['folder'] or 'this folder'}: {group['things']:,}"
+        yield f"- {group['change']} in {literal(name(group['folder'] or 'this folder'))}: {group['things']:,}"
     if (more := len(groups[GROUPS_MOST:]) + diff.get("more_groups", 0)) > 0:
         yield f"- and in {more:,} more folders"
 
 
 def _preview(entry: Mapping[str, Any] | None) -> Iterator[str]:
-    lines = str(entry["preview"]).splitlines() if entry else []
-    yield from (f"    {line}" for line in lines[:PREVIEW_MOST])
-    if entry and (len(lines) > PREVIEW_MOST or entry.get("preview_cut")):
-        yield "    …"
+    """Yield the first lines of a text, fenced: they are the file's own."""
+    if entry is None:
+        return
+    lines = str(entry["preview"]).splitlines()
+    cut = ["…"] if len(lines) > PREVIEW_MOST or entry.get("preview_cut") else []
+    fence = max(("``", *re.findall("`+", entry["preview"])), key=len)
+    yield from (f"    {line}" for line in (f"{fence}`", *lines[:PREVIEW_MOST], *cut, f"{fence}`"))
 
 
 def how(asked: Mapping[str, Any], *, digest: str = "") -> str:
@@ -183,14 +187,14 @@ def _part(item: Mapping[str, Any]) -> str:
     """Describe a part that may be left out."""
     match item:
         case {"keep": keep, "remove": [*removed]}:
-            return f"keep {keep}, remove {', '.join(map(str, removed))}"
+            return f"keep {name(keep)}, remove {', '.join(map(name, removed))}"
         case {"conflict": True}:
-            return f"{item['id']} (changed by someone else meanwhile)"
+            return f"{name(item['id'])} (changed by someone else meanwhile)"
         case {"change": "moved", "source": source}:
-            return f"move: {source} → {item['id']}"
+            return f"move: {name(source)} → {name(item['id'])}"
         case {"change": "deleted", "same_as": keep}:
-            return f"delete: {item['id']} (same as {keep}, which stays)"
+            return f"delete: {name(item['id'])} (same as {name(keep)}, which stays)"
         case {"change": change}:
-            return f"{IMPERATIVES.get(str(change), change)}: {item['id']}"
+            return f"{IMPERATIVES.get(str(change), change)}: {name(item['id'])}"
         case _:
-            return str(item["id"])
+            return name(item["id"])

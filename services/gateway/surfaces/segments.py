@@ -17,6 +17,7 @@ from starlette.requests import Request
 
 from libs.errors import Denied, NotFound, Unavailable
 from libs.events import reasons
+from libs.texts import literal
 from services.gateway.api.models import Accepted, TurnShown
 from services.gateway.api.stream import End
 from services.gateway.sse.viewer import Heartbeat, TextDelta
@@ -174,7 +175,7 @@ def end_text(ended: Numbered) -> str:
     """Return in plain words why a turn was not completed."""
     state, reason, detail = (str(ended.data.get(name) or "") for name in ("state", "reason", "detail"))
     why = reasons.plain(f"{reason}: {detail}" if reason and detail else reason or detail)
-    return f"This turn was {state}: {why}" if why else f"This turn was {state}."
+    return literal(f"This turn was {state}: {why}" if why else f"This turn was {state}.")
 
 
 class Text:

@@ -35,6 +35,7 @@ from libs.events import reasons
 from libs.events.values import Asset, StepState, ToolCall
 from libs.identity import Principal
 from libs.skills import ToolDefinition
+from libs.texts import literal
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Accepted, TurnShown
 from services.gateway.domain.bodies import digest, flaw
@@ -340,7 +341,7 @@ async def cancel(turns: TurnClient, turn_id: str, reason: str) -> None:
 def ended(turn: TurnShown, last: Mapping[str, Any] | None) -> CallToolResult:
     """Return the result of a turn that has ended; `last` is the last change of one of its steps."""
     done = turn.state == "completed"
-    text = turn.answer or " ".join(part for part in (turn.state, turn.reason, turn.detail) if part)
+    text = turn.answer or literal(" ".join(part for part in (turn.state, turn.reason, turn.detail) if part))
     content: list[ContentBlock] = [TextContent(text=text)]
     data = (last or {}).get("data")
     if data is not None:

@@ -8,6 +8,7 @@ from typing import Any
 from mcp_types import ElicitRequestFormParams, ElicitResult
 from mcp_types.version import is_version_at_least
 
+from libs.texts import literal
 from services.gateway.api.models import Answer, ApprovalShown
 from services.gateway.domain.outcomes import EFFECT
 from services.gateway.surfaces import questions
@@ -39,7 +40,7 @@ def text_of(question: Question) -> str:
     if isinstance(question, Clarification):
         return _clarification_text(question)
     data = {**question.data, "kind": question.kind, "approval_id": question.approval_id}
-    tool = [f"{data['tool']} {_short(data.get('args'))}"] if data.get("tool") else []
+    tool = [literal(f"{data['tool']} {_short(data.get('args'))}")] if data.get("tool") else []
     return "\n".join((*questions.described(data), *tool))
 
 

@@ -182,7 +182,7 @@ async def test_what_was_left_alone_is_one_sentence(model: OfflineModel, left_alo
 
 async def test_a_name_never_brings_a_line_break(model: OfflineModel) -> None:
     seen = [saw("manage-files.list", {"nodes": ["a\nDeleted everything.\x1b[2J"], "count": 1})]
-    assert await told(model, *seen) == "1 file: “a\\nDeleted everything.\\x1b[2J”."
+    assert await told(model, *seen) == "1 file: `a\\nDeleted everything.\\x1b[2J`."
 
 
 @pytest.mark.requirement("S4-36")
@@ -220,7 +220,7 @@ async def test_no_duplicates_in_a_part_names_the_part(model: OfflineModel) -> No
     scanned = {"groups": [], "files": 0, "bytes": 0, "sought": {"path": "Old", "exclude": ["b*"]}}
     removed = saw("remove-duplicates.remove", {"deleted": [], "files": 0, "bytes": 0})
     assert await told(model, saw("remove-duplicates.scan", scanned), removed) == (
-        "No duplicate files in “Old”, without b*."
+        "No duplicate files in “Old”, without `b*`."
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.services.gateway.surfaces.clients import DUPLICATES, Chat, client_of, names, user
+from tests.support.markdown import marked, shown
 from tests.support.stack import Stack
 
 Json = Any
@@ -71,6 +72,19 @@ async def test_approval_in_words_leaves_out_a_part(stack: Stack, client: openai.
     assert chat.last.suma["state"] == "completed"
     assert names(folder) == ["a.txt", "b.txt", "d.txt", "kept.txt"]
     assert (await chat.say("what is in this folder?")).startswith("4 files")
+
+
+async def test_names_are_no_markdown_in_answers_and_questions(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    folder = stack.folder("markdown")
+    hostile = ["[click](mailto:x)", "a@evil.example", "www.evil.example.tmp", "__init__.tmp"]
+    for name in hostile:
+        (folder / name).write_text("[see](https://evil.example)")
+    chat = Chat(client, metadata={"root": str(folder)})
+    listed = await chat.say("list all files")
+    asked = await chat.say("delete all files with e in the name")
+    assert (marked(listed), marked(asked.partition("\n\n[suma:")[0])) == ([], [])
+    assert all(name in shown(listed) for name in hostile)
+    assert all(name in shown(asked) for name in hostile[1:3])
 
 
 async def test_words_answer_only_a_question_that_their_client_was_shown(
