@@ -35,6 +35,7 @@ from libs.policy.retry_deadline import RetryDeadline
 from libs.telemetry.logs import logger
 from services.conversation_worker.turn import (
     decisions,
+    effects,
     finish,
     gathering,
     plan,
@@ -91,8 +92,8 @@ class Handlers:
 
     async def cancel(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
         uow = await self.uow(cause)
-        decisions.cancel(self._context, uow, event.data)
-        return self.close(uow)
+        decisions.cancel(uow, event.data)
+        return await self.close(uow)
 
     async def rollback(self, cause: Cause, event: Envelope[RollbackRequested]) -> Changeset:
         message = rollback.message_of(event.data)
@@ -123,15 +124,15 @@ class Handlers:
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
             if uow.accepts(input, request_id):
-                finish.stop(self._context, uow, refused)
+                finish.stop(uow, refused)
 
         return await self.decide(cause, decide_if_awaited, on_policy_timeout)
 
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
         uow = await self.uow(cause)
         if uow.accepts(Input.PLAN_UNCLEAR, event.data.request_id):
-            plan.ask_clarification(self._context, uow, event.data)
-        return self.close(uow)
+            uow.take(Input.PLAN_UNCLEAR, event.data.request_id, event.data)
+        return await self.close(uow)
 
     # tool.results
 
@@ -142,7 +143,7 @@ class Handlers:
 
         async def decide(uow: UnitOfWork) -> None:
             if results.is_awaited(uow, result):
-                await results.receive(self._context, uow, result)
+                results.receive(self._context, uow, result)
             elif not await unknown_effects.record_late(self._context, uow, result):
                 log.info("ignored a result that no turn awaits", call_id=result.call_id, turn=result.turn_id)
 
@@ -178,18 +179,25 @@ class Handlers:
         uow = await self.uow(cause)
         try:
             await decide(uow)
-            start.continue_mailbox(self._context, uow)
+            await self._follow(uow)
             await gathering.gather_soon(self._context, uow)
+            await effects.perform(self._context, uow)
         except Unavailable as error:
             if not self._policy_deadline.over(cause.id):
                 raise
             code = "POLICY_UNAVAILABLE" if isinstance(error, PolicyUnanswered) else error.code
             uow = await self.uow(cause)
             on_policy_timeout(uow, Outcome(state=TurnState.REFUSED, reason=code, detail=str(error)))
-            start.continue_mailbox(self._context, uow)
+            await self._follow(uow)
         return uow.close(self._store)
 
-    def close(self, uow: UnitOfWork) -> Changeset:
-        """Return what follows. After a turn that has ended, the next message of the mailbox begins."""
-        start.continue_mailbox(self._context, uow)
+    async def close(self, uow: UnitOfWork) -> Changeset:
+        """Return what follows from the inputs that were taken."""
+        await self._follow(uow)
         return uow.close(self._store)
+
+    async def _follow(self, uow: UnitOfWork) -> None:
+        """Perform the effects. After a turn that has ended, the next message of the mailbox begins."""
+        await effects.perform(self._context, uow)
+        await start.continue_mailbox(self._context, uow)
+        await effects.perform(self._context, uow)

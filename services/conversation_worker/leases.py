@@ -18,6 +18,7 @@ from services.conversation_worker.domain import event_sizes, memory_window, reas
 from services.conversation_worker.handlers import Handlers
 from services.conversation_worker.turn import decisions, finish, gathering, start
 from services.conversation_worker.turn.context import TurnContext
+from services.conversation_worker.turn.finish import Answer
 from services.conversation_worker.turn.gathering import Gathered
 from services.conversation_worker.turn.state import Conversation, Outcome, TurnState
 from services.conversation_worker.turn.transitions import Input
@@ -42,7 +43,7 @@ class TurnLeases:
         return await gathering.gather_late(self._context, lease, conversation)
 
     async def gathered(self, lease: Lease, found: Gathered) -> Changeset:
-        return await self._go_on(lease, Input.CONTEXT_GATHERED, lambda uow: gathering.think(self._context, uow, found))
+        return await self._go_on(lease, Input.CONTEXT_GATHERED, lambda _: found)
 
     # The answer
 
@@ -70,12 +71,12 @@ class TurnLeases:
         return text, usage
 
     async def written(self, lease: Lease, answer: Written) -> Changeset:
-        def complete(uow: UnitOfWork) -> None:
+        def completed(uow: UnitOfWork) -> Answer:
             text, usage = answer
-            reason = reasons.of(uow.turn.commit_result, uow.conversation.steps)
-            finish.complete(self._context, uow, text, uow.turn.usage.plus(usage), reason=reason)
+            uow.update_turn(usage=uow.turn.usage.plus(usage))
+            return Answer(text, reasons.of(uow.turn.commit_result, uow.conversation.steps))
 
-        return await self._go_on(lease, Input.ANSWER_WRITTEN, complete)
+        return await self._go_on(lease, Input.ANSWER_WRITTEN, completed)
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """End the turn: its context could not be gathered, or its answer not be written."""
@@ -83,8 +84,8 @@ class TurnLeases:
         if uow.accepts(Input.WORK_FAILED, lease.id):
             if isinstance(error, InvalidModelOutput):
                 uow.update_turn(usage=uow.turn.usage.plus(error.usage))
-            finish.give_up(self._context, uow, Input.WORK_FAILED, lease.id, error)
-        return self._close(uow)
+            finish.give_up(uow, Input.WORK_FAILED, lease.id, error)
+        return await self._close(uow)
 
     # Waits for people
 
@@ -94,11 +95,11 @@ class TurnLeases:
     async def expired(self, lease: Lease, _: None) -> Changeset:
         async def decide(uow: UnitOfWork) -> None:
             if uow.is_active(lease.input["turn_id"]):
-                await decisions.expire(self._context, uow, lease.input["approval_id"])
+                decisions.expire(uow, lease.input["approval_id"])
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
             if uow.is_active(lease.input["turn_id"]) and uow.turn.outcome is None:
-                finish.stop(self._context, uow, refused)
+                finish.stop(uow, refused)
 
         return await self._deciding(Cause.of_lease(lease), decide, on_policy_timeout)
 
@@ -106,9 +107,8 @@ class TurnLeases:
         uow = await self._uow(Cause.of_lease(lease))
         if uow.accepts(Input.CLARIFICATION_EXPIRED, lease.id):
             uow.take(Input.CLARIFICATION_EXPIRED, lease.id)
-            late = Outcome(state=TurnState.FAILED, reason="CLARIFICATION_EXPIRED")
-            finish.stop(self._context, uow, late)
-        return self._close(uow)
+            uow.update_turn(outcome=Outcome(state=TurnState.FAILED, reason="CLARIFICATION_EXPIRED"))
+        return await self._close(uow)
 
     # What could not be handled
 
@@ -117,30 +117,29 @@ class TurnLeases:
         uow, about = await self._uow(Cause.of_lease(lease)), lease.input
         over = Outcome(state=TurnState.FAILED, reason=about.get("code", "LOST"), detail=about.get("detail", ""))
         if uow.is_active(about["turn_id"]):
-            finish.abandon(self._context, uow, over)
+            finish.abandon(uow, over)
         elif not uow.has_seen(about["turn_id"]):
             uow.end_turn(about["turn_id"], over)
-        return self._close(uow)
+        return await self._close(uow)
 
     async def waiting_failed(self, lease: Lease, error: SumaError) -> Changeset:
         """End the turn if the end of a wait cannot be decided; it must not wait for ever."""
         uow = await self._uow(Cause.of_lease(lease))
         if uow.is_active(lease.input["turn_id"]):
-            finish.abandon(self._context, uow, Outcome(state=TurnState.FAILED, reason=error.code, detail=str(error)))
-        return self._close(uow)
+            finish.abandon(uow, Outcome(state=TurnState.FAILED, reason=error.code, detail=str(error)))
+        return await self._close(uow)
 
     # Helpers
 
-    async def _go_on(self, lease: Lease, input: Input, then: Callable[[UnitOfWork], None]) -> Changeset:
+    async def _go_on(self, lease: Lease, input: Input, given: Callable[[UnitOfWork], object]) -> Changeset:
         uow = await self._uow(Cause.of_lease(lease))
         if not uow.accepts(input, lease.id):
-            return self._close(uow)
+            return await self._close(uow)
         if uow.turn.outcome is not None:
-            finish.give_up(self._context, uow, input, lease.id, Cancelled())
+            finish.give_up(uow, input, lease.id, Cancelled())
         else:
-            uow.take(input, lease.id)
-            then(uow)
-        return self._close(uow)
+            uow.take(input, lease.id, given(uow))
+        return await self._close(uow)
 
     async def _show(self, stream: Stream, delta: Delta) -> None:
         try:
@@ -183,9 +182,9 @@ class SlotQueue:
     async def begin(self, lease: Lease, _: None) -> Changeset:
         """Begin the session's next turn, if it is still wanted."""
         uow = await self._uow(Cause.of_lease(lease))
-        start.begin_next(self._context, uow)
+        start.begin_next(uow)
         # Its commit gives the slot back where no turn is at work after all.
-        return self._close(uow)
+        return await self._close(uow)
 
     async def begin_without_slot(self, lease: Lease, _: SumaError) -> Changeset:
         """Begin the turn although no slot could be waited for: its message was accepted."""

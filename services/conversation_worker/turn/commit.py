@@ -5,31 +5,39 @@ dropped (P5).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from libs import ids
 from libs.events import ApprovalDecided, ApprovalRequested
 from libs.events.values import Args, Diff, Json, StepState
+from libs.policy.ports import Decision
 from services.conversation_worker.domain import digests, event_sizes, match_lines, messages, reasons
 from services.conversation_worker.turn import approvals, finish, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import COMMIT, Approval, Outcome, QueuedMessage, TurnState
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 NAMED_MOST = 3
 """Maximum number of an archive's sources that are named."""
 
 
-async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] = (), trouble: str = "") -> None:
-    """Ask a person about the diff. The turn stays open until then; no file has been touched."""
-    uow.done(Effect.ASK_COMMIT)
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The trouble of a commit that failed: the paths of files that were changed outside, or an error."""
+
+    conflicts: tuple[str, ...] = ()
+    error: str = ""
+
+
+async def ask(context: TurnContext, uow: UnitOfWork, given: object = None) -> None:
+    """Ask a person about the diff, with the trouble of an earlier try. No file has been touched."""
+    trouble = given if isinstance(given, Trouble) else Trouble()
     diff, message = _diff(uow), uow.turn.message
     decision = await context.decide(COMMIT, uow, message, approved=False)
     uow.emit(recorded(decision, message, turn_id=uow.turn.turn_id, resource=COMMIT))
     if not decision.allowed:
-        uow.take(Input.CALL_REFUSED)
-        refused = Outcome(state=TurnState.REFUSED, reason="POLICY_DENIED", detail=decision.reason)
-        finish.stop(context, uow, refused)
+        _refused(uow, decision)
         return
     approval = Approval(
         approval_id=ids.derived(uow.cause.id, "commit"),
@@ -37,7 +45,7 @@ async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] 
         digest=digests.of_commit(
             diff=diff, rule=decision.rule, obligations=decision.obligations, epoch=uow.session.epoch
         ),
-        items=event_sizes.items(_items(diff, conflicts, {**_match_lines(uow, diff), **_archives(uow)})),
+        items=event_sizes.items(_items(diff, trouble.conflicts, {**_match_lines(uow, diff), **_archives(uow)})),
     )
     uow.ask(approval)
     uow.take(Input.COMMIT_ASKED)
@@ -48,12 +56,12 @@ async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] 
             approval_id=approval.approval_id,
             kind="commit",
             digest=approval.digest,
-            title=messages.commit_title(diff.things, clashes=len(conflicts), trouble=trouble),
+            title=messages.commit_title(diff.things, clashes=len(trouble.conflicts), trouble=trouble.error),
             expires_in=context.settings.approval_seconds,
             items=approval.items,
             diff=diff,
             undo=messages.COMMIT_UNDO,
-            trouble=trouble[:500],
+            trouble=trouble.error[:500],
             rule=decision.rule,
             detail=_detail(uow),
         )
@@ -68,10 +76,9 @@ def _detail(uow: UnitOfWork) -> str:
 
 async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
     """Apply a person's decision on the diff, if it is still the one that was shown."""
-    uow.done(Effect.APPLY_DECISION)
     if answer.verdict == "deny":
         uow.close_approval(approval, "denied", principal=answer.principal, reason=answer.reason)
-        finish.drop(context, uow)
+        await finish.drop(context, uow)
         return
     if not await _holds(context, uow, approval):
         uow.close_approval(approval, "superseded", principal=answer.principal, reason="what was asked has changed")
@@ -83,6 +90,12 @@ async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answ
     uow.update_turn(commit_id=commit_id)
     args: Args = {"commit_id": commit_id, "version": _diff(uow).version, "exclude": list(answer.exclude)}
     await start_workspace_call(context, uow, COMMIT, args, Input.COMMIT_SENT, approval_id=approval.approval_id)
+
+
+def _refused(uow: UnitOfWork, decision: Decision) -> None:
+    """Stop the turn: policy does not allow the work on the workspace."""
+    uow.take(Input.CALL_REFUSED)
+    uow.update_turn(outcome=Outcome(state=TurnState.REFUSED, reason="POLICY_DENIED", detail=decision.reason))
 
 
 def mark_rolled_back(uow: UnitOfWork) -> None:
@@ -154,8 +167,7 @@ async def start_workspace_call(
     uow.emit(recorded(decision, asker, turn_id=uow.turn.turn_id, resource=tool))
     # No person can be asked at this point, so an obligation that is left is a refusal.
     if not decision.allowed or decision.obligations:
-        uow.take(Input.CALL_REFUSED)
-        finish.stop(context, uow, Outcome(state=TurnState.REFUSED, reason="POLICY_DENIED", detail=decision.reason))
+        _refused(uow, decision)
         return
     tool_calls.send_workspace_call(
         context, uow, tool, args, input, revision=decision.revision, approval_id=approval_id, message=message

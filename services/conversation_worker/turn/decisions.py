@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from libs.errors import Rejected
 from libs.events import ApprovalDecided, FeedbackGiven, PlanCancelRequested, TurnCancelRequested
 from libs.events.values import Args, StepState
@@ -9,10 +11,18 @@ from services.conversation_worker.domain import digests
 from services.conversation_worker.turn import approvals, commit, finish, steps, tool_calls, unknown_effects
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import ENDED_MOST, Approval, Outcome, StepRun, TurnState
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 VERDICTS = ("approve", "deny", "override")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question, and a person's answer; None if it was not answered in time."""
+
+    approval: Approval
+    answer: ApprovalDecided | None
 
 
 async def decide(context: TurnContext, uow: UnitOfWork, answer: ApprovalDecided) -> None:
@@ -31,8 +41,15 @@ async def decide(context: TurnContext, uow: UnitOfWork, answer: ApprovalDecided)
     if answer.verdict not in VERDICTS or not decision.allowed:
         uow.reject_stale(answer, f"not allowed: {decision.reason}")
         return
-    uow.take(Input.APPROVAL_DECIDED, answer.approval_id)
-    if approval.kind == "commit":
+    uow.take(Input.APPROVAL_DECIDED, answer.approval_id, Answered(approval, answer))
+
+
+async def apply(context: TurnContext, uow: UnitOfWork, given: Answered) -> None:
+    """Apply a decision that counts, or the lack of one."""
+    approval, answer = given.approval, given.answer
+    if answer is None:
+        await _expired(context, uow, approval)
+    elif approval.kind == "commit":
         uow.emit(_feedback(uow, answer))
         await commit.decide(context, uow, approval, answer)
     else:
@@ -50,26 +67,27 @@ def _feedback(uow: UnitOfWork, answer: ApprovalDecided) -> FeedbackGiven:
     )
 
 
-async def expire(context: TurnContext, uow: UnitOfWork, approval_id: str) -> None:
+def expire(uow: UnitOfWork, approval_id: str) -> None:
     """Treat a question that was not answered in time as denied."""
     approval = uow.conversation.approval(approval_id)
     if approval is None or not approval.open:
         return
     if approval.outlives_turn:
-        unknown_effects.expire(context, uow, approval)
-        return
-    uow.take(Input.APPROVAL_EXPIRED, approval_id)
-    uow.done(Effect.APPLY_DECISION)
+        unknown_effects.expire(uow, approval)
+    else:
+        uow.take(Input.APPROVAL_EXPIRED, approval_id, Answered(approval, None))
+
+
+async def _expired(context: TurnContext, uow: UnitOfWork, approval: Approval) -> None:
     uow.close_approval(approval, "expired")
     if approval.kind == "commit":
-        finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason="APPROVAL_EXPIRED"))
+        finish.stop(uow, Outcome(state=TurnState.FAILED, reason="APPROVAL_EXPIRED"))
         return
     uow.update_step(_step(uow, approval), state=StepState.DENIED, error="nobody approved it in time")
     await steps.advance(context, uow)
 
 
 async def _decide_step(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
-    uow.done(Effect.APPLY_DECISION)
     run = _step(uow, approval)
     if answer.verdict == "deny":
         uow.close_approval(approval, "denied", principal=answer.principal, reason=answer.reason)
@@ -123,7 +141,7 @@ def _step(uow: UnitOfWork, approval: Approval) -> StepRun:
     return run
 
 
-def cancel(context: TurnContext, uow: UnitOfWork, request: TurnCancelRequested) -> None:
+def cancel(uow: UnitOfWork, request: TurnCancelRequested) -> None:
     """Cancel the turn under way, a queued one, or one whose message has not arrived yet."""
     cancelled = Outcome(state=TurnState.CANCELLED, reason="CANCELLED", detail=request.reason)
     if any(message.turn_id == request.turn_id for message in uow.session.queue):
@@ -136,7 +154,7 @@ def cancel(context: TurnContext, uow: UnitOfWork, request: TurnCancelRequested) 
         uow.update_session(epoch=uow.session.epoch + 1)
         if uow.turn.state is TurnState.THINKING:
             uow.emit(PlanCancelRequested(request_id=uow.turn.plan_request_id, turn_id=request.turn_id))
-        finish.stop(context, uow, cancelled)
+        uow.update_turn(outcome=cancelled)
     elif not uow.has_seen(request.turn_id):
         # A cancel is urgent: it may overtake its message.
         uow.update_session(cancelled=(*uow.session.cancelled, request.turn_id)[-ENDED_MOST:])

@@ -2,47 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from libs import ids
 from libs.errors import SumaError
 from libs.events import ActionRecorded, MessageCompleted, ToolCancelRequested
 from libs.events.committee import Exchange
-from libs.events.values import StepState, Usage
+from libs.events.values import StepState
 from libs.leases.ports import Cancelled, NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes, memory_window, messages, reasons, referenced_files
 from services.conversation_worker.turn import start, tool_calls
 from services.conversation_worker.turn.context import ANSWER, TurnContext
 from services.conversation_worker.turn.state import DROP, Outcome, TurnState
-from services.conversation_worker.turn.transitions import BUSY, Effect, Input
+from services.conversation_worker.turn.transitions import BUSY, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 EFFECT_UNKNOWN = "EFFECT_UNKNOWN"
 
 
-def stop(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer that completes a turn. `reason` names what kept the turn from doing what was asked."""
+
+    text: str
+    reason: str | None = None
+
+
+async def stop_now(_: TurnContext, uow: UnitOfWork, __: object) -> None:
+    """Stop a turn whose outcome is set."""
+    assert uow.turn.outcome is not None
+    stop(uow, uow.turn.outcome)
+
+
+def stop(uow: UnitOfWork, outcome: Outcome) -> None:
     """Stop a turn: start nothing new, wait for running calls, then discard staged changes."""
-    uow.done(Effect.STOP)
-    turn = uow.update_turn(outcome=outcome)
+    uow.update_turn(outcome=outcome)
     for run in uow.conversation.steps:
         if run.state in (StepState.PENDING, StepState.AWAITING_APPROVAL):
             uow.update_step(run, state=StepState.CANCELLED)
     uow.close_open_approvals("cancelled")
-    effects = uow.take(Input.STOP)
-    if Effect.CANCEL_WORK in effects and turn.working is not None:
-        # The turn is not over until the end of this work has been reported (`TurnLeases.failed`).
-        uow.cancel(turn.working)
-        uow.done(Effect.CANCEL_WORK)
-    if Effect.END_WAIT in effects and turn.working is not None:
-        uow.end(turn.working)
-        uow.done(Effect.END_WAIT)
-    if Effect.CANCEL_CALLS in effects:
-        uow.emit(ToolCancelRequested(turn_id=turn.turn_id))
-        uow.done(Effect.CANCEL_CALLS)
-    if Effect.FINISH in effects:
-        finish_when_idle(context, uow)
+    uow.take(Input.STOP)
 
 
-def abandon(context: TurnContext, uow: UnitOfWork, over: Outcome) -> None:
+async def cancel_work(_: TurnContext, uow: UnitOfWork, __: object) -> None:
+    """Cancel the work that the turn waits for. The turn is not over until its end is reported (`TurnLeases.failed`)."""
+    if uow.turn.working is not None:
+        uow.cancel(uow.turn.working)
+
+
+async def end_wait(_: TurnContext, uow: UnitOfWork, __: object) -> None:
+    if uow.turn.working is not None:
+        uow.end(uow.turn.working)
+
+
+async def cancel_calls(_: TurnContext, uow: UnitOfWork, __: object) -> None:
+    uow.emit(ToolCancelRequested(turn_id=uow.turn.turn_id))
+
+
+def abandon(uow: UnitOfWork, over: Outcome) -> None:
     """End the turn although a result will never arrive; the effects of its running calls are unknown."""
     unknown = uow.turn.state in BUSY
     uow.take(Input.LOST)
@@ -53,16 +71,15 @@ def abandon(context: TurnContext, uow: UnitOfWork, over: Outcome) -> None:
     if unknown:
         # Committed or not: a stage that is left over is dropped when the next turn begins its own.
         uow.update_turn(working=None, diff=None)
-    stop(context, uow, over)
+    uow.update_turn(outcome=over)
 
 
-def give_up(context: TurnContext, uow: UnitOfWork, input: Input, working: str, error: SumaError) -> None:
+def give_up(uow: UnitOfWork, input: Input, working: str, error: SumaError) -> None:
     """End the turn without its context, or without its answer."""
     state = TurnState.CANCELLED if isinstance(error, Cancelled) else TurnState.FAILED
     over = uow.turn.outcome or Outcome(state=state, reason=error.code, detail=f"{error}{_completed_steps(uow)}")
     uow.take(input, working)
     uow.update_turn(working=None, outcome=over)
-    finish_when_idle(context, uow)
 
 
 def _completed_steps(uow: UnitOfWork) -> str:
@@ -73,48 +90,39 @@ def _completed_steps(uow: UnitOfWork) -> str:
     return f" (only the answer is missing: {done} of {len(uow.conversation.steps)} steps are done and stay so)"
 
 
-def finish_when_idle(context: TurnContext, uow: UnitOfWork) -> None:
+async def finish(_: TurnContext, uow: UnitOfWork, __: object) -> None:
+    """End a stopped turn once nothing of it is under way."""
+    when_idle(uow)
+
+
+def when_idle(uow: UnitOfWork) -> None:
     """End the turn once no call and no commit is running; discard what is staged first."""
-    uow.done(Effect.FINISH)
+    if uow.turn.outcome is not None and uow.accepts(Input.IDLE):
+        uow.take(Input.IDLE)
+
+
+def note(uow: UnitOfWork, text: str) -> None:
+    """Add a note to the outcome of a turn that was stopped."""
     outcome = uow.turn.outcome
-    if outcome is None or not uow.accepts(Input.IDLE):
-        return
-    if Effect.SEND_DROP in uow.take(Input.IDLE):
-        drop(context, uow)
-    elif uow.has_unknown_effect and outcome.reason != EFFECT_UNKNOWN:
-        end_stopped(context, uow, "whether one of its effects happened is not known")
-    else:
-        end_stopped(context, uow)
+    if outcome is not None:
+        uow.update_turn(outcome=outcome.model_copy(update={"detail": f"{outcome.detail} ({text})".strip()}))
 
 
-def end_stopped(context: TurnContext, uow: UnitOfWork, note: str = "") -> None:
-    """End a turn that was stopped, with the outcome that it has; `note` is added to the outcome's detail."""
-    outcome = uow.turn.outcome
-    assert outcome is not None
-    detail = f"{outcome.detail} ({note})".strip() if note else outcome.detail
-    end(context, uow, outcome.model_copy(update={"detail": detail}))
-
-
-def drop(context: TurnContext, uow: UnitOfWork) -> None:
+async def drop(context: TurnContext, uow: UnitOfWork, _: object = None) -> None:
     """Discard the stage. No file was touched and none will be, so only the executor asks policy about it."""
-    uow.done(Effect.SEND_DROP)
     tool_calls.send_workspace_call(context, uow, DROP, {}, Input.DROP_SENT, revision=context.platform.policy.revision)
 
 
-def answer(uow: UnitOfWork) -> None:
+async def answer(_: TurnContext, uow: UnitOfWork, __: object) -> None:
     """Start writing the answer, under a lease: it is a model call."""
-    uow.done(Effect.WRITE_ANSWER)
     writing = NewLease(ids.derived(uow.cause.id, ANSWER), ANSWER, {"turn_id": uow.turn.turn_id})
     uow.update_turn(working=writing.id)
     uow.start(writing)
 
 
-def complete(
-    context: TurnContext, uow: UnitOfWork, text: str, usage: Usage | None = None, *, reason: str | None = None
-) -> None:
+async def complete(context: TurnContext, uow: UnitOfWork, given: Answer) -> None:
     """Complete the turn with its answer."""
-    uow.done(Effect.COMPLETE)
-    turn = uow.update_turn(usage=usage or uow.turn.usage)
+    turn, text, reason = uow.turn, given.text, given.reason
     if turn.limit is not None:
         text, reason = f"{text}\n\n{messages.CUT_SHORT} {turn.limit.detail}", reason or turn.limit.reason
     text = text[: event_sizes.ANSWER_MOST]
@@ -127,7 +135,7 @@ def complete(
     if turn.message.call is None:
         uow.emit(start.memory_request(turn.message, message_id, "answer", text))
     _remember(uow, text, reason)
-    end(context, uow, Outcome(state=TurnState.COMPLETED, reason=reason))
+    _end(context, uow, Outcome(state=TurnState.COMPLETED, reason=reason))
 
 
 def _remember(uow: UnitOfWork, answer: str, reason: str | None) -> None:
@@ -140,9 +148,17 @@ def _remember(uow: UnitOfWork, answer: str, reason: str | None) -> None:
     uow.update_session(history=memory_window.remembered(uow.session.history, exchange, talked=not steps))
 
 
-def end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
+async def end(context: TurnContext, uow: UnitOfWork, _: object) -> None:
+    """End a turn that was stopped, with the outcome that it has."""
+    outcome = uow.turn.outcome
+    assert outcome is not None
+    if uow.has_unknown_effect and outcome.reason != EFFECT_UNKNOWN:
+        note(uow, "whether one of its effects happened is not known")
+    _end(context, uow, uow.turn.outcome or outcome)
+
+
+def _end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
     """End the turn. Once it is handled, the next message of the mailbox begins (`start.continue_mailbox`)."""
-    uow.done(Effect.END_TURN)
     turn = uow.turn
     if turn.asked and outcome.state in (TurnState.REFUSED, TurnState.FAILED, TurnState.CANCELLED):
         # The next message may ask why, or say how else; and "those" are not the files of the turn before.

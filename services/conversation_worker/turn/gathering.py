@@ -16,14 +16,13 @@ from libs.clients import executor, memory
 from libs.clients.calls import NotConfigured, is_near
 from libs.errors import SumaError
 from libs.events import PlanRequested, TurnDegraded
-from libs.events.committee import Task
 from libs.leases.ports import Lease, NewLease
 from libs.scheduling import leave_gate
 from libs.telemetry.logs import logger
 from services.conversation_worker.domain import memory_window
 from services.conversation_worker.turn.context import CONTEXT, TurnContext
 from services.conversation_worker.turn.state import Conversation
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 WITHOUT_MEMORIES = "The memory service does not answer; this turn knows only the last messages of this session."
@@ -41,9 +40,8 @@ class Gathered:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def begin(context: TurnContext, uow: UnitOfWork) -> None:
+async def begin(context: TurnContext, uow: UnitOfWork, _: object) -> None:
     """Start to gather the context, under a lease: it asks other services."""
-    uow.done(Effect.GATHER_CONTEXT)
     start = NewLease(
         ids.derived(uow.cause.id, CONTEXT), CONTEXT, {"turn_id": uow.turn.turn_id, "round": uow.turn.round}
     )
@@ -84,8 +82,7 @@ async def gather_soon(context: TurnContext, uow: UnitOfWork) -> None:
         log.info("left the context to a lease", error=str(error))
         return
     uow.withdraw(waiting)
-    uow.take(Input.CONTEXT_GATHERED, waiting.id)
-    think(context, uow, gathering.result())
+    uow.take(Input.CONTEXT_GATHERED, waiting.id, gathering.result())
 
 
 async def gather_late(context: TurnContext, lease: Lease, conversation: Conversation) -> Gathered:
@@ -98,18 +95,12 @@ async def gather_late(context: TurnContext, lease: Lease, conversation: Conversa
     return await gather(context, lease.tenant, conversation)
 
 
-def think(context: TurnContext, uow: UnitOfWork, found: Gathered) -> None:
-    """Ask for a plan, with this context."""
+async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -> None:
+    """Ask the committee for a plan, with this context."""
     if found.memories is None:
         uow.emit(TurnDegraded(turn_id=uow.turn.turn_id, missing="memory", detail=WITHOUT_MEMORIES))
     memories = tuple(found.memories or ())
     task = memory_window.task_of(uow.conversation, context.settings, memories=memories, facts=found.facts)
-    _request_plan(uow, task)
-
-
-def _request_plan(uow: UnitOfWork, task: Task) -> None:
-    """Ask the committee for a plan."""
-    uow.done(Effect.REQUEST_PLAN)
     turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 

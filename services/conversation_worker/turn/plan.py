@@ -11,10 +11,10 @@ from libs.events.values import Plan, Usage
 from libs.leases.ports import NewLease
 from services.conversation_worker.domain import limits, reasons
 from services.conversation_worker.rows import PlanRow
-from services.conversation_worker.turn import commit, finish, steps
 from services.conversation_worker.turn.context import CLARIFICATION, TurnContext
+from services.conversation_worker.turn.finish import Answer
 from services.conversation_worker.turn.state import Outcome, StepRun, TurnState
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 COMMITTEE_SAYS_NO = ("COMMITTEE_REJECTED", "POLICY_UNAVAILABLE", "POLICY_DENIED")
@@ -30,12 +30,9 @@ async def approve(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
         answer, reason = NO_FOLDER, reasons.DECLINED
     elif approved.plan.steps or answer is None:
         uow.take(Input.PLAN_APPROVED, approved.request_id)
-        await _propose(context, uow, approved)
+        _propose(uow, approved)
         return
-    if Effect.ASK_COMMIT in uow.take(Input.PLAN_ANSWERED, approved.request_id):
-        await commit.ask(context, uow)
-    else:
-        finish.complete(context, uow, answer, reason=reason)
+    uow.take(Input.PLAN_ANSWERED, approved.request_id, Answer(answer, reason))
 
 
 async def reject(context: TurnContext, uow: UnitOfWork, rejected: PlanRejected) -> None:
@@ -48,16 +45,13 @@ async def reject(context: TurnContext, uow: UnitOfWork, rejected: PlanRejected) 
         if uow.turn.dirty:
             uow.update_turn(limit=over)
             uow.take(Input.PLAN_ANSWERED, rejected.request_id)
-            await commit.ask(context, uow)
             return
     uow.take(Input.PLAN_REJECTED, rejected.request_id)
-    finish.stop(context, uow, over)
+    uow.update_turn(outcome=over)
 
 
-def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclear) -> None:
+async def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclear) -> None:
     """Ask the person about an unclear request; the next message is the answer (S4-32, S4-46)."""
-    uow.take(Input.PLAN_UNCLEAR, unclear.request_id)
-    uow.done(Effect.ASK_CLARIFICATION)
     _record_planning(context, uow, unclear.usage)
     turn = uow.turn
     wait = ids.derived(uow.cause.id, CLARIFICATION)
@@ -79,8 +73,8 @@ def _needs_folder(context: TurnContext, proposed: Plan) -> bool:
     return not named <= {tool.name for tool in context.platform.skills.tools if not tool.in_workspace}
 
 
-async def _propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved) -> None:
-    """Add the committee's plan as the steps of this round, and start them."""
+def _propose(uow: UnitOfWork, approved: PlanApproved) -> None:
+    """Add the committee's plan as the steps of this round."""
     plan = approved.plan
     turn = uow.update_turn(plan=plan, committee=approved.committee)
     uow.put(
@@ -102,7 +96,6 @@ async def _propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved
         )
     )
     uow.add_steps(*(StepRun(step=step, plan_id=plan.plan_id, round=turn.round) for step in plan.steps))
-    await steps.advance(context, uow)
 
 
 def _record_planning(context: TurnContext, uow: UnitOfWork, usage: Usage) -> None:

@@ -6,10 +6,11 @@ from libs.events import ToolDenied, ToolFailed, ToolSucceeded, ToolUnknown, Work
 from libs.events.values import Diff, StepState
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.call_results import Result, outcome_of
-from services.conversation_worker.turn import commit, finish, rollback, steps, unknown_effects
+from services.conversation_worker.turn import commit, finish, rollback, unknown_effects
+from services.conversation_worker.turn.commit import Trouble
 from services.conversation_worker.turn.context import TurnContext
 from services.conversation_worker.turn.state import CommitResult, Outcome, StepRun, Turn, TurnState
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 COMMITS_MOST = 100
@@ -23,28 +24,26 @@ def is_awaited(uow: UnitOfWork, result: Result) -> bool:
     return uow.turn.working == result.call_id or _step(uow, result) is not None
 
 
-async def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
-    """Record an awaited result, and continue the turn."""
+def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
+    """Record an awaited result."""
     if uow.turn.working == result.call_id:
-        await _workspace(context, uow, result)
+        _workspace(uow, result)
     else:
         uow.take(Input.STEP_ENDED, result.call_id)
         record(context, uow, result)
-        await steps.advance(context, uow)
 
 
 def leave(context: TurnContext, uow: UnitOfWork, result: Result, refused: Outcome) -> None:
     """Record a result whose consequences policy cannot decide, and stop the turn."""
     if uow.turn.working == result.call_id:
         uow.take(Input.LOST)
-        uow.update_turn(working=None, commit_id=None)
-        finish.stop(context, uow, uow.turn.outcome or refused)
+        uow.update_turn(working=None, commit_id=None, outcome=uow.turn.outcome or refused)
         return
     record(context, uow, result)
     if uow.turn.outcome is None:
-        finish.stop(context, uow, refused)
+        finish.stop(uow, refused)
     else:
-        finish.finish_when_idle(context, uow)
+        finish.when_idle(uow)
 
 
 def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
@@ -66,7 +65,7 @@ def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
             uow.update_turn(errors=uow.turn.errors + 1)
             # Without an answer from policy every further step would be refused as well.
             if result.reason.startswith(POLICY_UNAVAILABLE) and uow.turn.outcome is None:
-                finish.stop(context, uow, _outcome_of(result))
+                finish.stop(uow, _outcome_of(result))
         case ToolUnknown():
             unknown_effects.ask(context, uow, changed, result)
 
@@ -78,24 +77,31 @@ def _succeeded(uow: UnitOfWork, result: ToolSucceeded) -> None:
         uow.update_session(read=event_sizes.read(read))
 
 
-async def _workspace(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
-    """Take the result of the turn's own work on the workspace."""
-    input, done = _input_of(uow, result), result if isinstance(result, ToolSucceeded) else None
-    effects = uow.take(input, result.call_id)
+def _workspace(uow: UnitOfWork, result: Result) -> None:
+    """Record the result of the turn's own work on the workspace."""
+    input, over = _input_of(uow, result), _outcome_of(result)
+    done = result if isinstance(result, ToolSucceeded) else None
+    conflicts = _conflicts(uow, result) if input in (Input.NOT_COMMITTED, Input.NOT_ROLLED_BACK) else ()
+    trouble = Trouble(conflicts, "" if conflicts else over.detail or over.reason or "")
+    given = trouble if input is Input.NOT_COMMITTED else finish.Answer(done.summary if done is not None else "")
+    uow.take(input, result.call_id, given)
     uow.update_turn(working=None)
     match input:
         case Input.DROPPED:
-            _dropped(context, uow, done, effects)
+            _dropped(uow, done)
         case Input.RESTORED:
-            await rollback.restored(context, uow, done, _outcome_of(result))
+            rollback.restored(uow, done, over)
         case Input.COMMITTED if done is not None:
-            _committed(context, uow, done, effects)
+            _committed(uow, done)
         case Input.ROLLED_BACK if done is not None:
-            _rolled_back(context, uow, done, effects)
+            _rolled_back(uow, done)
         case Input.NOT_ROLLED_BACK:
-            _not_rolled_back(context, uow, result)
+            uow.update_turn(outcome=uow.turn.outcome or over)
         case _:
-            await _not_committed(context, uow, result, effects)
+            # The stage is unchanged, and the person decides again.
+            uow.update_turn(commit_id=None, decided=None, commit_result=None)
+            if input is Input.COMMIT_REFUSED and uow.turn.outcome is None:
+                uow.update_turn(outcome=over)
 
 
 def _input_of(uow: UnitOfWork, result: Result) -> Input:
@@ -116,7 +122,7 @@ def _input_of(uow: UnitOfWork, result: Result) -> Input:
             return Input.ROLLED_BACK if succeeded else Input.NOT_ROLLED_BACK
 
 
-def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, effects: tuple[Effect, ...]) -> None:
+def _committed(uow: UnitOfWork, result: ToolSucceeded) -> None:
     turn = uow.turn
     # Bounded: the session's row is written with each of its changes.
     commits = (*uow.session.commits, turn.commit_id or "")[-COMMITS_MOST:]
@@ -125,10 +131,7 @@ def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, eff
     left_out = f" {figures.left_out:,} of the proposed changes were left out." if figures.left_out else ""
     decided = " ".join((f"{result.summary}{left_out}", *result.warnings))[:1000]
     uow.update_turn(diff=None, decided=decided, commit_result=figures)
-    if Effect.WRITE_ANSWER in effects:
-        finish.answer(uow)
-    else:
-        finish.end_stopped(context, uow, "the commit had begun and was finished")
+    finish.note(uow, "the commit had begun and was finished")
 
 
 def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
@@ -148,17 +151,14 @@ def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
     )
 
 
-def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded, effects: tuple[Effect, ...]) -> None:
+def _rolled_back(uow: UnitOfWork, result: ToolSucceeded) -> None:
     """Record a rollback of all of the commit, or of what was not excluded; then the rest can still be rolled back."""
     turn = uow.turn
     data = result.data.json_ if isinstance(result.data.json_, dict) else {}
     whole = bool(data.get("whole", True))
     commits = tuple(c for c in uow.session.commits if c != turn.commit_id) if whole else uow.session.commits
     _changed(uow, "rolled_back", result, commits, whole=whole)
-    if Effect.COMPLETE in effects:
-        finish.complete(context, uow, result.summary)
-    else:
-        finish.end_stopped(context, uow, "the rollback had begun and was finished")
+    finish.note(uow, "the rollback had begun and was finished")
 
 
 def _changed(
@@ -181,24 +181,6 @@ def _changed(
     )
 
 
-async def _not_committed(context: TurnContext, uow: UnitOfWork, result: Result, effects: tuple[Effect, ...]) -> None:
-    """Record that nothing was committed; the stage is unchanged, and the person decides again."""
-    conflicts = _conflicts(uow, result)
-    reason = _outcome_of(result)
-    uow.update_turn(commit_id=None, decided=None, commit_result=None)
-    if Effect.FINISH in effects:
-        finish.finish_when_idle(context, uow)
-    elif Effect.ASK_COMMIT in effects:
-        await commit.ask(context, uow, conflicts, "" if conflicts else reason.detail or reason.reason or "")
-    else:
-        finish.stop(context, uow, reason)
-
-
-def _not_rolled_back(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
-    _conflicts(uow, result)
-    finish.end(context, uow, uow.turn.outcome or _outcome_of(result))
-
-
 def _conflicts(uow: UnitOfWork, result: Result) -> tuple[str, ...]:
     """Report files that changed outside; a noticed outside change moves the epoch."""
     found = result.conflicts if isinstance(result, ToolFailed) else ()
@@ -210,7 +192,7 @@ def _conflicts(uow: UnitOfWork, result: Result) -> tuple[str, ...]:
     return found
 
 
-def _dropped(context: TurnContext, uow: UnitOfWork, done: ToolSucceeded | None, effects: tuple[Effect, ...]) -> None:
+def _dropped(uow: UnitOfWork, done: ToolSucceeded | None) -> None:
     """Record that the stage was dropped, or will be when the next turn begins; no file was touched."""
     turn = uow.turn
     if done is not None:
@@ -219,10 +201,6 @@ def _dropped(context: TurnContext, uow: UnitOfWork, done: ToolSucceeded | None, 
     commit.mark_rolled_back(uow)
     words = "Nothing was changed: the changes were not approved."
     uow.update_turn(diff=Diff(version=0, count=0), decided=words, commit_result=CommitResult())
-    if Effect.WRITE_ANSWER in effects:
-        finish.answer(uow)
-    else:
-        finish.end_stopped(context, uow)
 
 
 def _outcome_of(result: Result) -> Outcome:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from libs.events import RollbackRequested, ToolSucceeded, TurnStarted
 from libs.events.values import Args, StepState
-from services.conversation_worker.turn import commit, start, steps, tool_calls
+from services.conversation_worker.turn import commit, start, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import (
     RESTORE,
@@ -16,8 +18,17 @@ from services.conversation_worker.turn.state import (
     Turn,
     TurnState,
 )
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """A request to roll a commit back, all of it but the excluded paths."""
+
+    message: QueuedMessage
+    commit_id: str
+    exclude: tuple[str, ...]
 
 
 async def roll_back(context: TurnContext, uow: UnitOfWork, request: RollbackRequested) -> None:
@@ -34,7 +45,7 @@ async def roll_back(context: TurnContext, uow: UnitOfWork, request: RollbackRequ
     elif commit_id not in uow.session.commits:
         start.refuse(uow, message, "NOTHING_TO_ROLL_BACK", "this session has no such commit")
     else:
-        await _roll_back_commit(context, uow, message, commit_id, request.exclude)
+        uow.take(Input.ROLLBACK, message.turn_id, Undo(message, commit_id, request.exclude))
 
 
 def message_of(request: RollbackRequested) -> QueuedMessage:
@@ -45,14 +56,17 @@ def message_of(request: RollbackRequested) -> QueuedMessage:
     )
 
 
-async def _roll_back_commit(
-    context: TurnContext, uow: UnitOfWork, message: QueuedMessage, commit_id: str, exclude: tuple[str, ...]
-) -> None:
-    uow.take(Input.ROLLBACK, message.turn_id)
-    uow.open_turn(Turn(turn_id=message.turn_id, state=TurnState.ACTING, message=message, commit_id=commit_id))
+async def begin(_: TurnContext, uow: UnitOfWork, given: Undo) -> None:
+    """Begin the turn of a rollback."""
+    message = given.message
+    uow.open_turn(Turn(turn_id=message.turn_id, state=TurnState.ACTING, message=message, commit_id=given.commit_id))
     uow.emit(TurnStarted(turn_id=message.turn_id, message_id=None, text=message.text))
-    uow.done(Effect.SEND_ROLLBACK)
-    args: Args = {"commit_id": commit_id, "exclude": list(exclude)}
+
+
+async def send(context: TurnContext, uow: UnitOfWork, given: Undo) -> None:
+    """Ask the executor to roll a commit back."""
+    args: Args = {"commit_id": given.commit_id, "exclude": list(given.exclude)}
+    message = given.message
     await commit.start_workspace_call(context, uow, ROLLBACK, args, Input.ROLLBACK_SENT, approval_id=message.turn_id)
 
 
@@ -83,8 +97,8 @@ async def _restore(context: TurnContext, uow: UnitOfWork, message: QueuedMessage
     uow.update_turn(restoring=Restoring(turn_id=message.turn_id, snapshot=snapshot))
 
 
-async def restored(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded | None, trouble: Outcome) -> None:
-    """Continue the turn after the stage was restored, or was not (`result` is None)."""
+def restored(uow: UnitOfWork, result: ToolSucceeded | None, trouble: Outcome) -> None:
+    """Record that the stage was restored, or was not (`result` is None)."""
     turn = uow.turn
     requested = turn.restoring
     uow.update_turn(restoring=None)
@@ -97,7 +111,6 @@ async def restored(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded 
     for run in uow.conversation.steps:
         if run.state is StepState.AWAITING_APPROVAL:
             uow.update_step(run, state=StepState.PENDING, approval_id=None)
-    await steps.advance(context, uow)
 
 
 def _take_back(uow: UnitOfWork, snapshot: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from libs import ids
 from libs.events import (
     ActionRecorded,
@@ -17,10 +19,9 @@ from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse
 from services.conversation_worker.rows import MessageRow
-from services.conversation_worker.turn import gathering
 from services.conversation_worker.turn.context import TURN, TurnContext, recorded
 from services.conversation_worker.turn.state import Outcome, QueuedMessage, Turn, TurnState, attached
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 REPLIES_MOST = 8
@@ -29,6 +30,14 @@ MAILBOX_BYTES = 512 * 1024
 """Text that waits in one session's mailbox: the mailbox is part of the session's row, written with each change."""
 MEMORY_MOST = 4000
 """Characters of a message that are worth remembering."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message, and why it cannot be queued, as code and detail."""
+
+    message: QueuedMessage
+    full: tuple[str, str] = ("", "")
 
 
 async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, said: MessageReceived) -> None:
@@ -54,7 +63,7 @@ async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage,
 
 
 def _take(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on_busy: str) -> None:
-    """Take a message: it answers a clarification, begins a turn, is queued, or is refused."""
+    """Let the turn take a message: as the answer to a clarification, as its begin, into the mailbox, or not at all."""
     turn = uow.conversation.turn
     key = uow.cause.tenant, uow.session.session_id
     if message.call is not None and turn is not None and turn.state is TurnState.AWAITING_CLARIFICATION:
@@ -64,17 +73,7 @@ def _take(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on_b
     # A message behind a queued one must not overtake it, even with a free slot.
     slot = turn is None and not uow.session.queue and context.slots.admit(key)
     full = _full(context, uow, message, on_busy)
-    effects = uow.take(Input.MESSAGE, message.turn_id, slot=slot, room=full is None)
-    if Effect.BEGIN_TURN in effects:
-        begin(context, uow, message)
-    elif Effect.TAKE_CLARIFICATION in effects:
-        _answer_clarification(context, uow, message)
-    elif full is not None:
-        refuse(uow, message, *full)
-    else:
-        if Effect.WAIT_FOR_SLOT in effects:
-            wait_for_slot(uow)
-        _queue(uow, message)
+    uow.take(Input.MESSAGE, message.turn_id, Incoming(message, full or ("", "")), slot=slot, room=full is None)
 
 
 def _full(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, on_busy: str) -> tuple[str, str] | None:
@@ -89,44 +88,43 @@ def _full(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, on_busy
     return None
 
 
-def _queue(uow: UnitOfWork, message: QueuedMessage) -> None:
-    uow.done(Effect.QUEUE_MESSAGE)
-    queue = (*uow.session.queue, message)
+async def queue(_: TurnContext, uow: UnitOfWork, given: Incoming) -> None:
+    """Put a message into the mailbox."""
+    message, queue = given.message, (*uow.session.queue, given.message)
     uow.update_session(queue=queue)
     uow.emit(TurnQueued(turn_id=message.turn_id, message_id=message.message_id, position=len(queue)))
 
 
-def wait_for_slot(uow: UnitOfWork) -> None:
+async def wait_for_slot(_: TurnContext, uow: UnitOfWork, __: object = None) -> None:
     """Start the wait after which the session's next turn begins (`admission`)."""
-    uow.done(Effect.WAIT_FOR_SLOT)
     uow.start(NewLease(ids.derived(uow.cause.id, TURN), TURN, {}))
 
 
-def continue_mailbox(context: TurnContext, uow: UnitOfWork) -> None:
+async def continue_mailbox(context: TurnContext, uow: UnitOfWork) -> None:
     """Begin the next message of the mailbox, or wait for a slot, if the turn has ended in this unit of work."""
     turn = uow.conversation.turn
     if turn is None or not turn.state.has_ended or not uow.session.queue:
         return
     if context.slots.awaited(uow.cause.tenant):
         # Other sessions of this tenant were here before.
-        wait_for_slot(uow)
+        await wait_for_slot(context, uow)
     else:
-        begin_next(context, uow)
+        begin_next(uow)
 
 
-def begin_next(context: TurnContext, uow: UnitOfWork) -> None:
+def begin_next(uow: UnitOfWork) -> None:
     """Begin the turn of the first queued message, if no turn is under way."""
     if not uow.session.queue or not uow.accepts(Input.SLOT_FREE):
         return
-    uow.take(Input.SLOT_FREE)
     message, *rest = uow.session.queue
+    uow.take(Input.SLOT_FREE, given=Incoming(message))
     # Out of the mailbox in the same changeset: a repeat of this input finds the turn begun.
     uow.update_session(queue=tuple(rest))
-    begin(context, uow, message)
 
 
-def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
-    """Begin a turn: analyse the message, and gather the context (S3-09)."""
+async def begin(context: TurnContext, uow: UnitOfWork, given: Incoming) -> None:
+    """Begin a turn: analyse the message (S3-09)."""
+    message = given.message
     found = analyse(message.text)
     uow.open_turn(
         Turn(
@@ -147,14 +145,17 @@ def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None
     if message.call is None:
         uow.emit(memory_request(message, message.message_id, "message", message.text))
     metrics.messages.labels("accepted").inc()
-    gathering.begin(context, uow)
 
 
 def refuse(uow: UnitOfWork, message: QueuedMessage, reason: str, detail: str) -> None:
     """Refuse a message before it becomes a turn."""
-    uow.done(Effect.REFUSE_MESSAGE)
     metrics.messages.labels("refused").inc()
     uow.end_turn(message.turn_id, Outcome(state=TurnState.REFUSED, reason=reason, detail=detail))
+
+
+async def refuse_full(_: TurnContext, uow: UnitOfWork, given: Incoming) -> None:
+    """Refuse a message for which the mailbox has no room."""
+    refuse(uow, given.message, *given.full)
 
 
 def _stale(message: QueuedMessage) -> ActionRecorded:
@@ -169,10 +170,9 @@ def _stale(message: QueuedMessage) -> ActionRecorded:
     )
 
 
-def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
+async def answer_clarification(_: TurnContext, uow: UnitOfWork, given: Incoming) -> None:
     """Take the answer to a clarification: its own turn ends with it, and the turn that asked continues."""
-    uow.done(Effect.TAKE_CLARIFICATION)
-    turn = uow.turn
+    turn, message = uow.turn, given.message
     # The wait for this answer, which would end the turn as unanswered.
     if turn.working is not None:
         uow.end(turn.working)
@@ -187,7 +187,6 @@ def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: Queued
     _attach(uow, message)
     uow.update_turn(attachments=attached(turn.attachments, message.attachments))
     uow.update_turn(clarification=message.text, replies=before[-REPLIES_MOST:], skill=message.skill or turn.skill)
-    gathering.begin(context, uow)
 
 
 def _attach(uow: UnitOfWork, message: QueuedMessage) -> None:

@@ -9,19 +9,18 @@ from __future__ import annotations
 from libs.events.values import POLICY, Body, StepState
 from libs.skills import sources
 from services.conversation_worker.domain import digests, limits, step_references
-from services.conversation_worker.turn import approvals, commit, finish, gathering, tool_calls
+from services.conversation_worker.turn import approvals, finish, tool_calls
 from services.conversation_worker.turn.context import TurnContext
 from services.conversation_worker.turn.state import STEP_ENDED, Approval, Outcome, StepRun, TurnState
 from services.conversation_worker.turn.tool_calls import Ready
-from services.conversation_worker.turn.transitions import Effect, Input
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
-async def advance(context: TurnContext, uow: UnitOfWork) -> None:
+async def advance(context: TurnContext, uow: UnitOfWork, _: object = None) -> None:
     """Start every step that can start now; once all have ended, conclude the round."""
-    uow.done(Effect.ADVANCE)
     if uow.turn.outcome is not None:
-        finish.finish_when_idle(context, uow)
+        finish.when_idle(uow)
         return
     if uow.has_unknown_effect:
         # An unknown effect holds the turn: whatever came next might rest on it.
@@ -40,14 +39,14 @@ async def advance(context: TurnContext, uow: UnitOfWork) -> None:
             uow.update_step(run, state=StepState.SKIPPED, error=step_references.DependencyUnavailable.code)
         left = []
     if not left:
-        await conclude(context, uow)
+        conclude(context, uow)
 
 
 async def _start(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None:
     # Before each call, not each round: one plan alone may exceed the limits.
     limit = limits.before_call(uow.turn, context.settings.limits)
     if limit is not None:
-        finish.stop(context, uow, limit)
+        finish.stop(uow, limit)
         return
     states = {other.step.ordinal: other.state for other in uow.conversation.current()}
     if step_references.blocked(run.step, states):
@@ -67,7 +66,7 @@ def _in_turn(uow: UnitOfWork, run: StepRun) -> bool:
     return not any(other.step.mutates for other in earlier) and not (run.step.mutates and earlier)
 
 
-async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
+def conclude(context: TurnContext, uow: UnitOfWork) -> None:
     """End the round: plan again, ask about the diff, or answer."""
     turn = uow.turn
     if turn.plan is not None and not turn.plan.complete:
@@ -76,15 +75,9 @@ async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
             # Each round was carried out whole, so a person decides whether what is staged is worth keeping.
             uow.update_turn(round=turn.round, limit=limit, plan=turn.plan.model_copy(update={"complete": True}))
         elif limit is not None:
-            finish.stop(context, uow, limit)
+            finish.stop(uow, limit)
             return
-    effects = uow.take(Input.ROUND_ENDED)
-    if Effect.GATHER_CONTEXT in effects:
-        gathering.begin(context, uow)
-    elif Effect.ASK_COMMIT in effects:
-        await commit.ask(context, uow)
-    else:
-        finish.answer(uow)
+    uow.take(Input.ROUND_ENDED)
 
 
 async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered: Approval | None = None) -> None:
@@ -100,7 +93,7 @@ async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered:
     # The same call twice in a row means a planner that makes no progress.
     if digests.of_call(ready.tool.name, ready.args) == uow.turn.last_call:
         repeated = Outcome(state=TurnState.FAILED, reason="REPEATED_CALL", detail=run.step.description)
-        finish.stop(context, uow, repeated)
+        finish.stop(uow, repeated)
         return
     decision = await tool_calls.decide_call(context, uow, run, ready, approved=answered is not None)
     run = tool_calls.with_verdict(run, decision)

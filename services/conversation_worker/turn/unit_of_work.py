@@ -46,7 +46,7 @@ class UnitOfWork:
         self._starts: list[NewLease] = []
         self._ends: list[str] = []
         self._cancels: list[str] = []
-        self._undone: list[Effect] = []
+        self._effects: list[tuple[Effect, object]] = []
         self._turns: dict[str, Turn] = {}
         self._steps: dict[str, tuple[str, StepRun]] = {}
         self._former: dict[str, StepRun] = {}
@@ -91,7 +91,6 @@ class UnitOfWork:
         self.conversation = replace(self.conversation, session=_updated(self.session, update))
 
     def open_turn(self, turn: Turn) -> None:
-        self.done(Effect.BEGIN_TURN)
         self.conversation = Conversation(self.session, turn)
         self._turns[turn.turn_id] = turn
 
@@ -135,8 +134,12 @@ class UnitOfWork:
         """Return whether the turn, as it is, takes this input."""
         return isinstance(transitions.decide(self.position(), input, about), Move)
 
-    def take(self, input: Input, about: str = "", *, slot: bool = True, room: bool = True) -> tuple[Effect, ...]:
-        """Move the turn by an input, and return what to do next; each effect is reported by `done`.
+    def take(
+        self, input: Input, about: str = "", given: object = None, *, slot: bool = True, room: bool = True
+    ) -> None:
+        """Move the turn by an input. `effects.perform` does what follows, before anything that an earlier input left.
+
+        `given` is what the effects need and the turn does not hold; each effect's function declares its class.
 
         Raises:
             LookupError: the turn does not take it; ask `accepts` where that may be.
@@ -148,13 +151,11 @@ class UnitOfWork:
         if self.conversation.turn is not None and to is not None and Effect.BEGIN_TURN not in move.effects:
             self._move(to)
         # Nothing more follows for a turn that is over.
-        self._undone = [] if move.ends else [*self._undone, *move.effects]
-        return move.effects
+        self._effects = [] if move.ends else [*((effect, given) for effect in move.effects), *self._effects]
 
-    def done(self, effect: Effect) -> None:
-        """Report that an effect is done, if a move asked for it."""
-        if effect in self._undone:
-            self._undone.remove(effect)
+    def next_effect(self) -> tuple[Effect, object] | None:
+        """Return the effect that is to be performed now, with what it was given."""
+        return self._effects.pop(0) if self._effects else None
 
     def close_turn(self, outcome: Outcome) -> None:
         """Give the turn its final state."""
@@ -274,10 +275,10 @@ class UnitOfWork:
         input.
 
         Raises:
-            LookupError: an effect of a move was not done. The turn would wait for it for ever.
+            LookupError: an effect of a move was not performed. The turn would wait for it for ever.
         """
-        if self._undone:
-            raise LookupError(f"the turn moved without: {', '.join(self._undone)}")
+        if self._effects:
+            raise LookupError(f"the turn moved without: {', '.join(effect for effect, _ in self._effects)}")
         still_open = tuple(approval for approval in self.conversation.approvals if approval.open)
         rows = Rows(
             self._loaded,

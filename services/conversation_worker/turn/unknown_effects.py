@@ -18,8 +18,8 @@ from libs.objects import bodies
 from libs.policy.ports import Decision
 from services.conversation_worker.domain import digests, messages
 from services.conversation_worker.domain.call_results import Result, outcome_of
-from services.conversation_worker.turn import finish, steps
 from services.conversation_worker.turn.context import EXPIRY, TurnContext, recorded
+from services.conversation_worker.turn.finish import EFFECT_UNKNOWN
 from services.conversation_worker.turn.state import EFFECT, Approval, Outcome, QueuedMessage, StepRun, TurnState
 from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
@@ -48,12 +48,12 @@ def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, result: ToolUnknown
         uow.start(NewLease(question.approval.approval_id, EXPIRY, about, delay=context.settings.unknown_seconds))
 
 
-def expire(context: TurnContext, uow: UnitOfWork, approval: Approval) -> None:
+def expire(uow: UnitOfWork, approval: Approval) -> None:
     """End the turn: the question was not answered in time, and stays open."""
     uow.take(Input.EFFECT_EXPIRED, approval.approval_id)
     run = uow.conversation.step_run(approval.step_id or "")
     detail = f"{run.step.description}: {run.error}" if run is not None else ""
-    finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=finish.EFFECT_UNKNOWN, detail=detail))
+    uow.update_turn(outcome=Outcome(state=TurnState.FAILED, reason=EFFECT_UNKNOWN, detail=detail))
 
 
 async def record_late(context: TurnContext, uow: UnitOfWork, result: Result) -> bool:
@@ -87,22 +87,19 @@ async def resolve(context: TurnContext, uow: UnitOfWork, answer: EffectResolved)
     uow.emit(await _outcome(context, uow, question, answer, decision))
     update = await _update(context, uow, answer)
     if uow.is_active(question.turn_id):
-        await _go_on(context, uow, question, answer, update)
+        _go_on(uow, question, answer, update)
     else:
         uow.close_approval_of(question.turn_id, question.approval, answer.verdict, **_who(answer))
         uow.update_step_of(question.turn_id, run, **update)
 
 
-async def _go_on(
-    context: TurnContext, uow: UnitOfWork, question: Question, answer: EffectResolved, update: dict[str, Any]
-) -> None:
+def _go_on(uow: UnitOfWork, question: Question, answer: EffectResolved, update: dict[str, Any]) -> None:
     """Continue the turn that waited for the finding."""
     uow.take(Input.EFFECT_RESOLVED, question.approval.approval_id)
     uow.close_approval(question.approval, answer.verdict, **_who(answer))
     uow.update_step(question.run, **update)
     if answer.verdict == DID_NOT_HAPPEN:
         uow.update_turn(errors=uow.turn.errors + 1)
-    await steps.advance(context, uow)
 
 
 async def _open(context: TurnContext, uow: UnitOfWork, approval_id: str) -> Question | None:
@@ -121,7 +118,7 @@ async def _update(context: TurnContext, uow: UnitOfWork, answer: EffectResolved)
     if answer.verdict == DID_NOT_HAPPEN:
         return {
             "state": StepState.FAILED,
-            "error": f"{finish.EFFECT_UNKNOWN}: a person found that it did not happen{why}"[:2000],
+            "error": f"{EFFECT_UNKNOWN}: a person found that it did not happen{why}"[:2000],
         }
     data = await bodies.store(context.platform.objects, uow.cause.tenant, answer.data)
     summary = f"A person found that it happened{why}"[:2000]
