@@ -31,7 +31,7 @@ from libs.telemetry import metrics
 from services import catalog, http_server, startup_checks, wiring
 from services.connections import Connections
 from services.health import healthy
-from services.settings import WEB, Process, explaining
+from services.settings import WEB, Process
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -175,11 +175,6 @@ async def _run(
     if context.dead:
         await platform.leases.free(context.dead)
     running = await stack.enter_async_context(host(platform, services))
-    for service in services:
-        if service.name == "gateway":
-            from services.gateway.service import watch
-
-            watch(service, running.problems, running.health, explaining(settings))
     gauges = asyncio.ensure_future(_update_gauges(settings, running))
     stack.callback(gauges.cancel)
     return running, local.apps

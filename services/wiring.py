@@ -29,7 +29,7 @@ from libs.runtime.embedded.redis import Redis
 from libs.runtime.platform import Platform
 from libs.runtime.shutdown import Shutdown
 from services import catalog, model_factory
-from services.settings import BUNDLED, Process
+from services.settings import BUNDLED, Process, explaining
 
 if TYPE_CHECKING:
     import httpx
@@ -438,6 +438,7 @@ async def platform(
         await stack.enter_async_context(given.open)
         guarded_calls, budgets = GuardedCalls(), PostgresBudgets(database, settings.budgets.limits)
         cache = await stack.enter_async_context(_cache(servers.redis, guarded_calls.to("redis")))
+        sign = {"sign": partial(proofs.sign, given.keys)} if "gateway" in sections else {}
         made = Platform(
             member=member,
             clock=clock,
@@ -445,7 +446,7 @@ async def platform(
             **_bus(PostgresBus(database, member), servers.kafka, member),
             leases=PostgresLeases(database, member),
             parked=ParkedEvents(database),
-            writer=Writer(database, clock, member),
+            writer=Writer(database, clock, member, **sign),
             **_guarded(settings, given, guarded_calls),
             **cache,
             guarded_calls=guarded_calls,
@@ -459,15 +460,14 @@ async def platform(
             tools=given.tools,
             data_dir=settings.data_dir,
             settings=sections,
+            effective_settings=explaining(settings),
             clients={name: partial(_client, settings, local.apps, name) for name in catalog.NAMES},
             near=local.near,
         )
-        if "gateway" in sections:
-            made.writer.hooks.sign = partial(proofs.sign, given.keys)
         if _follows_remote_tools(settings, sections):
             from libs.clients import executor
 
-            given.skills.remote = partial(executor.remote_tools, made)
+            given.skills.follow(partial(executor.remote_tools, made))
         yield made
 
 

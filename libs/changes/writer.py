@@ -69,29 +69,30 @@ class Applied:
     claimed: Sequence[Lease] = ()
 
 
-class WriterHooks:
-    """Callbacks that the host registers with the writer."""
+Sign = Callable[[Envelope[Event]], Envelope[Event]]
 
-    def __init__(self) -> None:
-        self.claim: Callable[[str, str, NewLease], bool] = lambda group, tenant, start: False
-        """Return whether this lease may be claimed at birth; a yes reserves its room until `begin` or `unclaim`."""
-        self.unclaim: Callable[[Lease], None] = lambda lease: None
-        self.begin: Callable[[Lease], None] = lambda lease: None
-        self.note_due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
-        """Called when a lease was created unclaimed and is due at once."""
-        self.deliver: Callable[[Sequence[Record]], None] = lambda records: None
-        self.sign: Callable[[Envelope[Event]], Envelope[Event]] = lambda event: event
-        """Return the event as it is published; the gateway signs what speaks for a person."""
-        self.cancelled: Callable[[Sequence[str]], None] = lambda ids: None
-        self.point: Callable[[str], None] = lambda point: None
+
+@dataclass(frozen=True, slots=True)
+class WriterHooks:
+    """Callbacks of the host, which `run` is given: claims before a commit, and its outcomes after it."""
+
+    claim: Callable[[str, str, NewLease], bool] = lambda group, tenant, start: False
+    """Return whether this lease may be claimed at birth; a yes reserves its room until `begin` or `unclaim`."""
+    unclaim: Callable[[Lease], None] = lambda lease: None
+    begin: Callable[[Lease], None] = lambda lease: None
+    note_due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
+    """Called when a lease was created unclaimed and is due at once."""
+    deliver: Callable[[Sequence[Record]], None] = lambda records: None
+    cancelled: Callable[[Sequence[str]], None] = lambda ids: None
+    point: Callable[[str], None] = lambda point: None
 
 
 class Writer:
     """Applies changesets over one pinned connection as suma_app, one writer per process; any number may run side by
-    side.
+    side. `sign` returns an event as it is published: the gateway signs what speaks for a person.
     """
 
-    def __init__(self, database: Database, clock: Clock, member: str) -> None:
+    def __init__(self, database: Database, clock: Clock, member: str, *, sign: Sign = lambda event: event) -> None:
         self._database = database
         self._clock = clock
         self._member = member
@@ -100,7 +101,7 @@ class Writer:
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
         self._open: set[asyncio.Future[Applied]] = set()
         self._closed = False
-        self.hooks = WriterHooks()
+        self.sign, self.hooks = sign, WriterHooks()
         self.waiting = 0
         self.problem: str | None = None
         """Why nothing can be written, for `/readyz`; None while it can."""
@@ -136,9 +137,9 @@ class Writer:
         """
         return await self._applied(self._entry(changesets, "done", None, lane))
 
-    async def run(self) -> None:
+    async def run(self, hooks: WriterHooks | None = None) -> None:
         """Write until cancelled."""
-        self._closed = False
+        self.hooks, self._closed = hooks or self.hooks, False
         try:
             while True:
                 await self._wake.wait()
@@ -177,7 +178,7 @@ class Writer:
         try:
             for place, changeset in enumerate(changesets):
                 for event in batch.travelling(changeset.events):
-                    said = self.hooks.sign(batch.envelope(changeset.cause, event, now=now, traceparent=traceparent))
+                    said = self.sign(batch.envelope(changeset.cause, event, now=now, traceparent=traceparent))
                     if "headers" not in entry.items[place]:
                         entry.items[place]["headers"] = batch.shared(changeset.cause, said)
                     shared = entry.items[place]["headers"]

@@ -117,7 +117,9 @@ class Consumer:
         now: Callable[[], datetime],
         gate: FairSemaphore | None = None,
         alone: asyncio.Lock | None = None,
+        retried: Callable[[], None] = lambda: None,
     ) -> None:
+        """`retried` is called after a parked event is done, so that the next of its key can run."""
         self._group = service.name
         self._subscriptions = {s.event.type: s for s in service.subscriptions}
         self._writer = writer
@@ -131,8 +133,7 @@ class Consumer:
         self._arrived: dict[str, asyncio.Event] = {}
         """By lane, set when an event has arrived that a caller waits for."""
         self._retrying: set[int] = set()
-        self.retried: Callable[[], None] = lambda: None
-        """Callback after a parked event is done, so that the next of its key can run; the host registers it."""
+        self._retried = retried
         self.stopped: list[str] = []
         """Reasons why lanes have stopped, for `/readyz`."""
 
@@ -326,7 +327,7 @@ class Consumer:
 
     async def _unpark(self, record: Record) -> None:
         """Clear the notice of an event that is no longer parked, and let the next of its key run."""
-        self.retried()
+        self._retried()
         await self._notices.gone(record)
 
     async def _decide(self, subscription: Subscription, cause: Cause, record: Record) -> Applied:

@@ -18,6 +18,7 @@ from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
 from libs.bus.relay import RELAY, Relay, lag
 from libs.bus.trimming import Trimming
 from libs.changes.lanes import Lanes
+from libs.changes.writer import WriterHooks
 from libs.database import migrate
 from libs.errors import Unavailable
 from libs.events.topics import TOPICS
@@ -97,7 +98,10 @@ async def host(platform: Platform, services: Sequence[Service], *, pace: Pace = 
     try:
         # A part that fails at the start must not leave the caller waiting for partitions.
         await asyncio.wait((ready, engine.lanes.failed), return_when=asyncio.FIRST_COMPLETED)
-        yield Running(services, engine.lanes.failed, engine.health, engine.problems)
+        running = Running(services, engine.lanes.failed, engine.health, engine.problems)
+        for service in services:
+            service.started(running.problems, running.health)
+        yield running
     finally:
         ready.cancel()
         await engine.stop(tasks)
@@ -121,6 +125,7 @@ class _Engine:
                 now=platform.clock.now,
                 gate=gate,
                 alone=alone,
+                retried=lambda: self.lease_runner.sweep_now(),
             )
             for s in services
         }
@@ -158,26 +163,21 @@ class _Engine:
             sweep_every=pace.sweep,
         )
         self.health = Health(platform, [service.name for service in services])
-        self._register_hooks()
         _count_from_zero(services)
 
-    def _register_hooks(self) -> None:
-        hooks, runner = self.platform.writer.hooks, self.lease_runner
-        hooks.claim, hooks.unclaim, hooks.begin, hooks.cancelled = (
-            runner.claim,
-            runner.unclaim,
-            runner.begin,
-            runner.stop,
-        )
-        hooks.note_due = runner.note_due
-        hooks.deliver, hooks.point = self._deliver, self.platform.point
-        for consumer in self.consumers.values():
-            consumer.retried = runner.sweep_now
-
     def parts(self) -> dict[str, Callable[[], Awaitable[None]]]:
-        point = self.platform.point
+        point, runner = self.platform.point, self.lease_runner
+        hooks = WriterHooks(
+            claim=runner.claim,
+            unclaim=runner.unclaim,
+            begin=runner.begin,
+            note_due=runner.note_due,
+            deliver=self._deliver,
+            cancelled=runner.stop,
+            point=point,
+        )
         return {
-            "writer": self.platform.writer.run,
+            "writer": lambda: self.platform.writer.run(hooks),
             "beat": self.lease_runner.renew,
             "own": self.reader.own,
             "follow": self.reader.follow,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from libs.cache.ports import NoBoard
 from libs.cache.windows import LocalWindows
 from libs.resilience import GuardedCalls
 from libs.runtime import ESSENTIAL
+from libs.runtime.effective_settings import EffectiveSetting
 from libs.runtime.shutdown import Shutdown
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class Platform:
     """The shutdown state of the process."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings by service name; each service parses its own."""
+    effective_settings: Callable[[], Sequence[EffectiveSetting]] = field(default=list)
+    """The settings in force, for operators."""
     clients: Mapping[str, Callable[[], httpx.AsyncClient]] = field(default_factory=dict)
     """HTTP transports to the other services' APIs, by service name."""
     near: Mapping[str, Mapping[str, Query]] = field(default_factory=dict)

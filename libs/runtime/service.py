@@ -13,6 +13,7 @@ from libs.errors import SumaError
 from libs.events.base import Event
 from libs.events.envelope import Envelope
 from libs.leases.ports import Lease
+from libs.runtime.health import Health
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from libs.clients.calls import Query
 
 R = TypeVar("R")
+Problems = Callable[[], Sequence[str]]
 Handle = Callable[[Cause, Envelope[Any]], Awaitable[Changeset]]
 OnDead = Callable[[Cause, Record, SumaError], Changeset]
 
@@ -90,5 +92,7 @@ class Service:
     """Queries of its API that services in the same process call directly, by name."""
     tasks: Sequence[Callable[[], Awaitable[None]]] = ()
     """Background tasks that run until the service stops, such as writing checkpoints."""
-    problems: Callable[[], Sequence[str]] = field(default=list)
+    problems: Problems = field(default=list)
     """Return why the service is not ready, for `/readyz`."""
+    started: Callable[[Problems, Health], None] = lambda problems, health: None
+    """Called once the process runs, with why it is not ready, and what it knows of its dependencies."""

@@ -63,8 +63,7 @@ class Catalogue:
     ) -> None:
         """Read the places, highest precedence first. Raises `BadTool` for a tool whose name a skill's tool has."""
         self._places, self._every = places, every
-        self.remote: Remote | None = None
-        """The source of remote tools; None where no server is configured."""
+        self._following: Remote | None = None
         self._remote: tuple[ToolDefinition, ...] = ()
         self._viewing = threading.Lock()
         self._known: dict[Path, Known] = {}
@@ -83,16 +82,25 @@ class Catalogue:
         catalogue.skills = skills
         return catalogue
 
+    def follow(self, source: Remote) -> None:
+        """Show the tools of this source, too. Without a call no server is configured."""
+        self._following = source
+
+    @property
+    def has_remote(self) -> bool:
+        """Whether a source of remote tools is followed."""
+        return self._following is not None
+
     async def watch(self) -> None:
         """Follow the places and the remote tools until cancelled."""
         await asyncio.gather(self._watch_places(), self._watch_remote())
 
     async def refresh(self) -> None:
         """Read the remote tools now, if there are any. If their source does not answer, the known ones stay."""
-        if self.remote is None:
+        if self._following is None:
             return
         try:
-            tools = tuple(await self.remote())
+            tools = tuple(await self._following())
         except Unavailable as error:
             log.warning("could not read remote tools", error=str(error))
             return
@@ -105,7 +113,7 @@ class Catalogue:
                 self._moved.notify_all()
 
     async def _watch_remote(self) -> None:
-        while self.remote is not None:
+        while self.has_remote:
             await asyncio.sleep(REMOTE_SECONDS)
             await self.refresh()
 

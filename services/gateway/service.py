@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from fastapi import FastAPI
 
 from libs.events import ApprovalRequested, ClarificationRequested, EventDeadLettered, TurnEnded, registry
 from libs.events.topics import OUTBOUND
-from libs.runtime.effective_settings import EffectiveSetting
-from libs.runtime.health import Health
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Service, Subscription
 from libs.runtime.shutdown import Shutdown
@@ -62,22 +60,8 @@ def build(platform: Platform) -> Service:
             gateway.samples.serve,
         ],
         problems=problems,
+        started=gateway.started,
     )
-
-
-def watch(
-    service: Service,
-    problems: Callable[[], Sequence[str]],
-    health: Health | None = None,
-    effective_settings: Callable[[], Sequence[EffectiveSetting]] = list,
-) -> None:
-    """Connect this gateway to its host process: `Running.problems` and `Running.health`, which `/readyz` reports, and
-    the settings in force.
-    """
-    if service.api is not None:
-        gateway = cast("FastAPI", service.api.app).state.gateway
-        gateway.problems, gateway.health = problems, health or gateway.health
-        gateway.effective_settings = effective_settings
 
 
 async def signin_link(service: Service, url: str, key: str) -> str:

@@ -32,11 +32,17 @@ CATEGORIES = ("organize-by-type", "references/categories.yaml")
 
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
-    workspaces = Workspaces(platform.database, platform.objects, platform.keys, settings, data_dir=platform.data_dir)
+    workspaces = Workspaces(
+        platform.database,
+        platform.objects,
+        platform.keys,
+        settings,
+        data_dir=platform.data_dir,
+        opened=lambda tenant, folder: history.opened(tenant, folder),
+    )
     local, contents = LocalSkills(platform, workspaces), Contents(settings)
     categories, limits = _categories(platform), settings.limits
     history = History(platform, workspaces, settings, fence=fence_of)
-    workspaces.on_open = history.opened
     work = CallRunner(
         platform, workspaces, categories=categories, contents=contents, local=local, history=history, limits=limits
     )
@@ -77,7 +83,7 @@ def _remote(platform: Platform, settings: Settings) -> RemoteTools:
     ]
     remote = RemoteTools(platform.database, platform.clock, servers)
     if servers:
-        platform.catalogue.remote = remote.offered
+        platform.catalogue.follow(remote.offered)
     return remote
 
 

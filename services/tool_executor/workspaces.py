@@ -165,9 +165,24 @@ class Kept:
         self._rest()
 
 
+async def _nothing_due(tenant: str, folder: Path) -> None:
+    return None
+
+
 class Workspaces:
-    def __init__(self, database: Database, objects: Objects, keys: Keys, settings: Settings, *, data_dir: Path) -> None:
+    def __init__(
+        self,
+        database: Database,
+        objects: Objects,
+        keys: Keys,
+        settings: Settings,
+        *,
+        data_dir: Path,
+        opened: Callable[[str, Path], Awaitable[None]] = _nothing_due,
+    ) -> None:
+        """Keep them. `opened` is called at the first opening of a folder by this process, and after `reopen`."""
         self._database, self._keys, self._settings, self.data_dir = database, keys, settings, data_dir
+        self._opened = opened
         self._blobs = StageBlobs(objects, data_dir / BLOB_CACHES)
         self.kept = Kept(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
         self._scans: WeakValueDictionary[Path, Scan] = WeakValueDictionary()
@@ -178,8 +193,6 @@ class Workspaces:
         self._locks: dict[tuple[str, str], tuple[asyncio.Lock, int]] = {}
         """By session: the lock, and how many hold it or wait for it."""
         self._recovered: set[Path] = set()
-        self.on_open: Callable[[str, Path], Awaitable[None]] = _nothing_due
-        """Called at the first opening of a folder by this process, and at the first after `reopen`."""
         self._set_aside: dict[Path, str] = {}
         """Folders whose `.suma` was not ours, with the sentence that says so, until an answer has it."""
         self._looked: dict[tuple[str, str], tuple[float, Path]] = {}
@@ -331,7 +344,7 @@ class Workspaces:
         if folder not in self._recovered:
             await self.settle(folder)
             self._recovered.add(folder)
-            await self.on_open(tenant, folder)
+            await self._opened(tenant, folder)
         stage = None if logged else self._unstaged_at_once(folder, cache)
         if stage is None:
             scan = await self._running_scans.of(folder)
@@ -366,7 +379,3 @@ class Workspaces:
             return known
         self._scans[folder] = found
         return found
-
-
-async def _nothing_due(tenant: str, folder: Path) -> None:
-    return None

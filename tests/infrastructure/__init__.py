@@ -160,7 +160,6 @@ async def platform(
         "bus": PostgresBus(database, name, scan=SCAN_SECONDS),
         "leases": PostgresLeases(database, name),
         "parked": ParkedEvents(database),
-        "writer": Writer(database, clock, name),
         "policy": AllowAll(),
         "keys": absent,
         "objects": absent,
@@ -174,10 +173,9 @@ async def platform(
     }
     if "skills" in ports:
         given["catalogue"] = Catalogue.fixed(ports.pop("skills"))
-    made = Platform(**{**given, **ports})
-    if made.keys is not absent:
-        # Tests publish what the gateway would.
-        made.writer.hooks.sign = partial(proofs.sign, made.keys)
+    # Tests publish what the gateway would.
+    signing = {"sign": partial(proofs.sign, ports["keys"])} if "keys" in ports else {}
+    made = Platform(**{**given, "writer": Writer(database, clock, name, **signing), **ports})
     try:
         yield made
     finally:

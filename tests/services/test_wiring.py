@@ -159,4 +159,4 @@ async def test_only_planners_without_the_executor_follow_its_remote_tools(
     chosen, servers = settings.everything(), wiring.Servers(Dsns("", "", ""), "redis://127.0.0.1:9")
     ports = await wiring.ports(chosen, [name])
     async with wiring.platform(chosen, servers, ports, "m", wiring.Local(), {name: {}}, leaving=Shutdown()) as platform:
-        assert (platform.catalogue.remote is not None) is follows
+        assert platform.catalogue.has_remote is follows

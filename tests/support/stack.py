@@ -22,7 +22,6 @@ from services import http_server
 from services.gateway.api.context import Gateway
 from services.gateway.directory import Directory
 from services.gateway.keys import ensure_local_key
-from services.gateway.service import watch
 from tests import infrastructure
 from tests.libs.cache.servers import running
 from tests.support.platform import SERVICES, ControllablePolicy, build_platform, law, offline
@@ -87,8 +86,7 @@ async def served(
 @asynccontextmanager
 async def _served(platform: Platform, services: list[Service], owner: str, folder: Path) -> AsyncIterator[Stack]:
     await prepare(platform, services)
-    async with host(platform, services, pace=infrastructure.PACE) as hosted:
-        watch(services[0], hosted.problems, hosted.health)
+    async with host(platform, services, pace=infrastructure.PACE):
         await ensure_local_key(platform, owner)
         assert services[0].api is not None
         app = cast("FastAPI", services[0].api.app)

@@ -12,7 +12,6 @@ from fastapi.requests import HTTPConnection
 
 from libs.errors import Denied, NotFound
 from libs.identity import Principal
-from libs.runtime.effective_settings import EffectiveSetting
 from libs.runtime.health import Health
 from libs.runtime.platform import Platform
 from services.gateway.admission import ConcurrencyLimiter, QueueLimiter, RateLimiter
@@ -43,8 +42,7 @@ class ReadOnly(Denied):
 
 @dataclass
 class Gateway:
-    """The state of one app. The host of the process sets `problems`, `health` and `effective_settings`; until then
-    there are no problems, readiness checks on demand, and no settings are shown.
+    """The state of one app. Until `started` there are no problems, and readiness checks on demand.
 
     `opening` returns the reasons why a valid key may still be unknown.
     """
@@ -60,7 +58,6 @@ class Gateway:
     concurrency: ConcurrencyLimiter = field(init=False)
     drain: GatewayShutdown = field(init=False)
     problems: Callable[[], Sequence[str]] = field(default=list)
-    effective_settings: Callable[[], Sequence[EffectiveSetting]] = field(default=list)
     health: Health = field(init=False)
     samples: Samples = field(init=False)
     credentials: Credentials = field(init=False)
@@ -94,6 +91,10 @@ class Gateway:
         self.samples = Samples(self.platform)
         self.drain = GatewayShutdown(self.concurrency, self.streams, self.settings)
         self.health = Health(self.platform, [GROUP])
+
+    def started(self, problems: Callable[[], Sequence[str]], health: Health) -> None:
+        """Take what the host of the process knows, which `/readyz` reports."""
+        self.problems, self.health = problems, health
 
     async def readable(self, caller: Principal, session: str) -> Session:
         """Return a session that the caller may read. Raises NotFound, also for one of others."""

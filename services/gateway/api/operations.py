@@ -135,7 +135,7 @@ async def list_settings(here: Here, who: Authenticated) -> SettingList:
     """
     await commands.record_access(here, who, SETTINGS_READ)
     # The first call reads the descriptions from the sources, which takes 50 ms.
-    found = await asyncio.to_thread(here.effective_settings)
+    found = await asyncio.to_thread(here.platform.effective_settings)
     return SettingList(settings=[_shown(setting) for setting in found], as_of=here.platform.clock.now())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +18,7 @@ from libs.bus.ports import Record
 from libs.bus.postgres import PostgresBus
 from libs.bus.relay import RELAY, Relay, Route
 from libs.changes import Cause, Changeset
+from libs.changes.writer import WriterHooks
 from libs.database import Dsns
 from libs.errors import Unavailable
 from libs.events import RememberRequested
@@ -114,11 +115,12 @@ class Yard:
             record.event_id for record in (await self.platform.writer.apply(Changeset(cause).emit(*events))).records
         ]
 
+    def deliver(self, to: Callable[[Sequence[Record]], None]) -> None:
+        self.platform.writer.hooks = WriterHooks(deliver=to)
+
     async def say_here(self, relay: Relay, *names: str, key: str = "k") -> list[str]:
         """Publish these events in the relay's own process, whose consumers receive them at once."""
-        self.platform.writer.hooks.deliver = lambda records: relay.enqueue(
-            records, {record.event_id for record in records}
-        )
+        self.deliver(lambda records: relay.enqueue(records, {record.event_id for record in records}))
         return await self.say(*names, key=key)
 
     async def behind(self) -> Mapping[tuple[str, str], int]:
@@ -318,11 +320,11 @@ async def test_awaited_records_do_not_linger_behind_a_send(yard: Yard) -> None:
     yard.outlet.holding[part_of("k")] = asyncio.Event()
     async with yard.relay() as relay:
         said = await yard.say_here(relay, "1")
-        yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
+        yard.deliver(lambda records: relay.enqueue(records, ()))
         said += await yard.say("2")
         await yard.outlet.until_asked()
         said += await yard.say_here(relay, "3")
-        yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
+        yard.deliver(lambda records: relay.enqueue(records, ()))
         said += await yard.say("4")
         yard.outlet.holding.pop(part_of("k")).set()
         await yard.outlet.until(4)
@@ -333,7 +335,7 @@ async def test_awaited_records_do_not_linger_behind_a_send(yard: Yard) -> None:
 async def test_awaited_record_is_sent_at_once_after_lingering_ones(yard: Yard) -> None:
     async with yard.relay() as relay:
         said = await yard.say_here(relay, "1")
-        yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
+        yard.deliver(lambda records: relay.enqueue(records, ()))
         said += await yard.say("2")
         await yard.outlet.until(2)
     assert yard.outlet.kept[part_of("k")] == said

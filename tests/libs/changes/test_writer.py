@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -166,11 +167,11 @@ async def test_lost_commit_answer_is_retried_and_applied_once(observed: Observed
             cut.append(point)
             raise ConnectionResetError
 
-    writer.hooks.point = lose_the_answer
+    hooks, writer.hooks = writer.hooks, replace(writer.hooks, point=lose_the_answer)
     try:
         (outcome,) = await observed.together(said(started(turn)))
     finally:
-        writer.hooks.point = lambda point: None
+        writer.hooks = hooks
     assert cut
     assert verdict(outcome) == "seen"
     assert await observed.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 1

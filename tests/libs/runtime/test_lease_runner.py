@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -151,14 +152,14 @@ async def test_cancel_from_another_process_ends_the_work_as_cancelled(workshop: 
 async def test_cancel_before_the_work_begins_is_reported(workshop: Workshop) -> None:
     waiting(workshop)
     async with workshop.open():
-        hooks = workshop.platform.writer.hooks
-        begun = hooks.begin
+        writer = workshop.platform.writer
+        hooks = writer.hooks
 
         def begin_and_cancel(held: Lease) -> None:
-            begun(held)
+            hooks.begin(held)
             hooks.cancelled([held.id])
 
-        hooks.begin = begin_and_cancel
+        writer.hooks = replace(hooks, begin=begin_and_cancel)
         lease = await workshop.start()
         await workshop.until_ended()
     assert workshop.ended == [f"{lease}:CANCELLED"]

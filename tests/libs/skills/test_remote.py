@@ -52,7 +52,7 @@ def test_a_server_never_takes_the_name_of_another_tool() -> None:
 
 async def test_the_catalogue_follows_its_source_and_keeps_what_it_knew() -> None:
     catalogue = Catalogue.fixed(Skills())
-    catalogue.remote = source = Source(SEND)
+    catalogue.follow(source := Source(SEND))
     await catalogue.refresh()
     source.tools = None
     await catalogue.refresh()

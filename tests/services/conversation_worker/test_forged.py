@@ -68,9 +68,9 @@ def spoken(turn: str, asked: ApprovalRequested) -> list[Spoken]:
 async def test_forged_event_changes_nothing(at: RunningPlatform, forgery: str) -> None:
     turn = await at.say("tidy", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)
     asked = await at.asked(session="s")
-    hooks = at.platform.writer.hooks
-    sign = hooks.sign
-    hooks.sign = {
+    writer = at.platform.writer
+    sign = writer.sign
+    writer.sign = {
         "without a proof": lambda event: event,
         "another principal": altered(sign, principal="mallory"),
         "more scopes": altered(sign, scopes=("*", "admin")),
@@ -81,7 +81,7 @@ async def test_forged_event_changes_nothing(at: RunningPlatform, forgery: str) -
         await at.publish(event, session="s", turn=turn)
     dead = [await at.until(EventDeadLettered, session="s") for _ in forged]
     assert {each.code for each in dead} == {"BAD_PROOF"}
-    hooks.sign = sign
+    writer.sign = sign
     assert (at.root / "work" / "a.tmp").exists()
     await at.decide(asked, session="s")
     assert (await at.ended(turn, session="s")).state == "completed"
@@ -90,12 +90,12 @@ async def test_forged_event_changes_nothing(at: RunningPlatform, forgery: str) -
 async def test_proof_of_one_session_is_none_in_another(at: RunningPlatform) -> None:
     turn = await at.say("tidy", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)
     asked = await at.asked(session="s")
-    hooks = at.platform.writer.hooks
-    sign = hooks.sign
-    hooks.sign = lambda event: replace(sign(replace(event, key=f"{event.tenant}:other")), key=event.key)
+    writer = at.platform.writer
+    sign = writer.sign
+    writer.sign = lambda event: replace(sign(replace(event, key=f"{event.tenant}:other")), key=event.key)
     await at.decide(asked, session="s")
     assert (await at.until(EventDeadLettered, session="s")).code == "BAD_PROOF"
-    hooks.sign = sign
+    writer.sign = sign
     await at.cancel(turn, session="s")
     await at.ended(turn, session="s")
     assert (at.root / "work" / "a.tmp").exists()

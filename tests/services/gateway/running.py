@@ -30,7 +30,7 @@ from services.gateway.api.context import Gateway
 from services.gateway.directory import Directory
 from services.gateway.handlers import Handlers
 from services.gateway.keys import ensure_local_key
-from services.gateway.service import build, watch
+from services.gateway.service import build
 from services.gateway.sse.streams import Streams
 from services.gateway.sse.viewer import first
 from services.gateway.store import Numbered
@@ -185,7 +185,6 @@ async def running_gateway(
         services = [service, *simulated, *(other(platform) for other in others)]
         await prepare(platform, services)
         async with host(platform, services, pace=infrastructure.PACE) as running:
-            watch(service, running.problems, running.health)
             made = RunningGateway(where, platform, service, running, owner)
             await ensure_local_key(platform, owner)
             yield made

@@ -16,7 +16,6 @@ from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.health import Health
-from services.gateway.service import watch
 from services.health import healthy
 from tests import infrastructure
 from tests.chaos.servers import PostgresServer, RedisServer
@@ -114,7 +113,7 @@ async def test_what_is_not_essential_degrades_and_leaves_us_ready(
 
 async def test_what_the_host_knows_is_told_too(gateway_where: Dsns, owner: str) -> None:
     async with running_gateway(gateway_where, owner) as home:
-        watch(home.service, lambda: ["audit_worker stopped at …"])
+        home.service.started(lambda: ["audit_worker stopped at …"], home.running.health)
         status, body = await _ready(home)
     assert (status, body["problems"]) == (503, ["audit_worker stopped at …"])
 

@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
+from libs.database import Dsns
 from libs.identity import Role
 from libs.identity.roles import BUNDLES
+from libs.keys.file import FileKeys
+from libs.policy import Policy
 from services import settings
 from services.gateway.samples import SAMPLES_MOST
-from services.gateway.service import watch
 from tests.services.gateway.api.conftest import WITHIN, Operator
+from tests.services.gateway.running import running_gateway
 
 
 async def parked(operator: Operator, count: int) -> None:
@@ -138,7 +141,7 @@ async def test_metrics_keep_one_hour(operator: Operator) -> None:
 
 
 async def test_settings_name_their_sources_and_hide_secrets(
-    operator: Operator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "config.yaml").write_text("gateway: {web_hours: 12}\n")
     given = {
@@ -150,8 +153,12 @@ async def test_settings_name_their_sources_and_hide_secrets(
     }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    watch(operator.gateway.service, list, effective_settings=settings.explaining(settings.everything()))
-    answer = await operator.http.get("/v1/admin/settings")
+    shown = settings.explaining(settings.everything())
+    async with (
+        running_gateway(gateway_where, owner, policy=rules, keys=keys, effective_settings=shown) as gateway,
+        gateway.client() as http,
+    ):
+        answer = await http.get("/v1/admin/settings")
     told = {each["name"]: each for each in answer.json()["settings"]}
 
     def source(name: str) -> tuple[object, ...]:
