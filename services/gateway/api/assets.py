@@ -7,15 +7,11 @@ response.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Request
-from fastapi.responses import RedirectResponse, Response, StreamingResponse
-from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
-from typing_extensions import override
+from fastapi.responses import RedirectResponse, Response
 
 from libs.changes import Cause, Changeset
 from libs.errors import NotFound, Rejected
@@ -23,8 +19,8 @@ from libs.events import ActionRecorded
 from libs.identity import Principal
 from libs.objects.content import disposition
 from libs.runtime import problem_details
-from libs.telemetry.logs import logger
 from services.gateway.api import commands
+from services.gateway.api.access import Access, Download
 from services.gateway.api.context import Gateway, Here, seen_as
 from services.gateway.api.errors import Refusal, raises
 from services.gateway.api.models import Id
@@ -33,7 +29,6 @@ from services.gateway.domain import access
 from services.gateway.domain.ranges import OutOfRange, part
 from services.gateway.store import StoredAsset
 
-log = logger("gateway")
 router = APIRouter(tags=["assets"])
 
 READ = "asset.read"
@@ -74,7 +69,8 @@ async def fetch(
     await _record(here, who, cause, allowed, asset, delivery)
     if link is not None:
         return RedirectResponse(link)
-    return await _streamed(here, who, asset, range if if_range in (None, _etag(asset)) else None)
+    held = Access(here, who, request, asset_id, _visible)
+    return await _streamed(held, asset, range if if_range in (None, _etag(asset)) else None)
 
 
 async def read(here: Gateway, who: Principal, asset_id: str, *, most: int) -> tuple[StoredAsset, bytes]:
@@ -135,7 +131,7 @@ def _audit_record(who: Principal, asset: StoredAsset, delivery: Delivery) -> Act
     )
 
 
-async def _streamed(here: Gateway, who: Principal, asset: StoredAsset, asked: str | None) -> Response:
+async def _streamed(held: Access, asset: StoredAsset, asked: str | None) -> Response:
     try:
         some = part(asked, asset.size)
     except OutOfRange:
@@ -144,14 +140,14 @@ async def _streamed(here: Gateway, who: Principal, asset: StoredAsset, asked: st
             416, "OUT_OF_RANGE", f"The content has only {asset.size} bytes; request a lower range.", headers=nothing
         )
     start, end = (some.start, some.stop) if some is not None else (0, asset.size)
-    chunks = _delay_last(here.platform.objects.open(asset.place(who.tenant), asset.sha256, start=start, end=end))
+    place, objects = asset.place(held.who.tenant), held.here.platform.objects
+    chunks = _delay_last(objects.open(place, asset.sha256, start=start, end=end))
     # Read before the head is sent, so that missing content is an error and not a truncated response.
     first = await anext(chunks)
     headers = _headers(asset) | {"Content-Length": str(end - start)}
     if some is not None:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{asset.size}"
-    status = 200 if some is None else 206
-    return _BoundedResponse(_prepended(first, chunks), status, headers, send_seconds=here.settings.send_seconds)
+    return Download(_prepended(first, chunks), held, headers, status_code=200 if some is None else 206)
 
 
 def _headers(asset: StoredAsset) -> dict[str, str]:
@@ -184,28 +180,3 @@ async def _prepended(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[
     yield first
     async for chunk in rest:
         yield chunk
-
-
-class _BoundedResponse(StreamingResponse):
-    """A response that closes when the client receives nothing for `send_seconds` seconds."""
-
-    def __init__(
-        self, content: AsyncIterator[bytes], status: int, headers: Mapping[str, str], *, send_seconds: float
-    ) -> None:
-        super().__init__(content, status, headers)
-        self._send_seconds = send_seconds
-
-    @override
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        except (TimeoutError, ClientDisconnect):
-            log.warning("dropped slow or disconnected download client", path=scope["path"])
-
-    @override
-    async def stream_response(self, send: Send) -> None:
-        async def send_bounded(message: Any) -> None:
-            async with asyncio.timeout(self._send_seconds):
-                await send(message)
-
-        await super().stream_response(send_bounded)

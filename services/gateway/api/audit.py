@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Query, Request
 
 from libs.clients import audit
 from services.gateway.api import commands
+from services.gateway.api.access import Access, Download
 from services.gateway.api.context import Here
 from services.gateway.api.errors import Responses
 from services.gateway.api.operator_models import AuditFilter, AuditPage, AuditRecord, AuditState
@@ -42,8 +42,8 @@ async def status(here: Here, who: Authenticated) -> AuditState:
     return AuditState(**found, as_of=here.platform.clock.now())
 
 
-@router.get("/v1/admin/audit/export", response_class=StreamingResponse, responses=EXPORT)
-async def export(here: Here, who: Authenticated) -> StreamingResponse:
+@router.get("/v1/admin/audit/export", response_class=Download, responses=EXPORT)
+async def export(request: Request, here: Here, who: Authenticated) -> Download:
     """Export the audit log as JSON Lines that end in a checkpoint; `suma audit verify` checks it offline (A36)."""
     await commands.record_access(here, who, READ, "audit:export")
     lines = audit.export(here.platform, who.tenant)
@@ -55,5 +55,5 @@ async def export(here: Here, who: Authenticated) -> StreamingResponse:
         async for chunk in lines:
             yield chunk
 
-    headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
-    return StreamingResponse(whole(), media_type="application/jsonl", headers=headers)
+    headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"', "Content-Type": "application/jsonl"}
+    return Download(whole(), Access(here, who, request), headers)

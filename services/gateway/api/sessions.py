@@ -16,6 +16,7 @@ from libs.events import TurnCancelRequested
 from libs.events.values import Asset, Hitl, ToolCall
 from libs.identity import Principal
 from services.gateway.api import commands
+from services.gateway.api.access import Access, AccessChanged
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Gateway, Here, NoSuchSession, ReadOnly, seen_as
@@ -124,7 +125,7 @@ async def first_message(
 
 @router.post(
     "/v1/llm/invoke",
-    responses={200: {"model": TurnShown}, **ACCEPTED, **raises(*SENDING)},
+    responses={200: {"model": TurnShown}, **ACCEPTED, **raises(*SENDING, AccessChanged)},
     tags=["messages"],
 )
 async def invoke(
@@ -138,7 +139,8 @@ async def invoke(
     """Send a message; with `?wait=`, return the finished turn (200) if it ends in time."""
     accepted = await send_message(here, who, IdempotentRequest.of(request, key, body), body)
     wait = min(wait, here.settings.wait_most)
-    turn = await _ended(here, who, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
+    held = Access(here, who, request, accepted.session_id)
+    turn = await _ended(held, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
     if turn is None:
         return JSONResponse(accepted.model_dump(mode="json"), 202)
     return JSONResponse(TurnShown.model_validate(turn).model_dump(mode="json"))
@@ -289,14 +291,15 @@ async def _opened(here: Gateway, who: Principal, name: str | None) -> Session | 
     return None
 
 
-async def _ended(here: Gateway, who: Principal, turn_id: str, *, wait: float, repeated: bool) -> Turn | None:
+async def _ended(held: Access, turn_id: str, *, wait: float, repeated: bool) -> Turn | None:
     """Return a turn once it has ended; None if it does not within `wait` seconds, or this process stops.
 
-    The turn of a repeated request may have ended already.
+    The turn of a repeated request may have ended already. Raises AccessChanged.
     """
+    here, who = held.here, held.who
     now = asyncio.get_running_loop().time
     until = now() + wait
-    with here.streams.awaiting_end(turn_id) as ended:
+    with here.streams.awaiting_end(turn_id) as ended, held.held(ended.set) as holder:
         if repeated:
             ended.set()
         while True:
@@ -305,6 +308,8 @@ async def _ended(here: Gateway, who: Principal, turn_id: str, *, wait: float, re
                 async with asyncio.timeout(min(LOOK_SECONDS, max(0.0, until - now()))):
                     await ended.wait()
             ended.clear()
+            if not holder.valid:
+                raise AccessChanged
             with suppress(Unavailable):
                 turn = await here.store.turn(who.tenant, turn_id)
                 if turn is not None and turn.ended_at is not None:

@@ -26,12 +26,12 @@ from typing_extensions import override
 from libs.identity import Principal
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
+from services.gateway.api.access import Access
 from services.gateway.api.context import Gateway, Here, NoSuchSession
 from services.gateway.api.errors import STREAMS_FULL, raises
 from services.gateway.api.models import EventList, Id, StreamEvent
 from services.gateway.api.security import CanRead
 from services.gateway.api.sessions import NoSuchTurn, turn_of
-from services.gateway.credentials import Presented
 from services.gateway.domain import outcomes
 from services.gateway.sse.streams import Channel
 from services.gateway.sse.verification import Holder
@@ -157,7 +157,7 @@ class View:
         here, name = self.here, self.session.session_id
         with (
             here.streams.watch(self.who.tenant, name) as channel,
-            here.verification.hold(self._credential, self._allowed, channel.notify) as holder,
+            self._access.held(channel.notify) as holder,
             metrics.sse_connections.track_inprogress(),
         ):
             # Read the turn after subscribing: a later end arrives as an event.
@@ -173,18 +173,9 @@ class View:
             yield End.FORBIDDEN if not holder.valid else End.DONE if over else End.LEAVING
 
     @property
-    def _credential(self) -> tuple[Presented, str | None]:
-        """The credential, with the session if the caller sees it only while it is shared."""
+    def _access(self) -> Access:
         others = self.session.principal != self.who.id
-        return cast("Presented", self.connection.state.credential), self.session.session_id if others else None
-
-    async def _allowed(self) -> bool:
-        """Return whether the caller may still see the session. Raises Denied or NotFound if not, and Unavailable."""
-        if await self.here.credentials.still(self.connection.scope) != self.who:
-            return False
-        if self.session.principal != self.who.id:
-            await self.here.readable(self.who, self.session.session_id)
-        return True
+        return Access(self.here, self.who, self.connection, self.session.session_id if others else None)
 
     def _viewer(self, channel: Channel, holder: Holder) -> Viewer:
         settings = self.here.settings

@@ -15,9 +15,10 @@ from typing import Any
 
 from starlette.requests import Request
 
-from libs.errors import Denied, NotFound, Unavailable
+from libs.errors import NotFound, Unavailable
 from libs.events import reasons
 from libs.texts import literal
+from services.gateway.api.access import AccessChanged
 from services.gateway.api.models import Accepted, TurnShown
 from services.gateway.api.stream import End
 from services.gateway.sse.viewer import Heartbeat, TextDelta
@@ -37,12 +38,6 @@ class Stopping(Unavailable):
 
     code = "STOPPING"
     retry_after = 2.0
-
-
-class AccessChanged(Denied):
-    """The credentials or the access to this session changed; authenticate again."""
-
-    code = "ACCESS_CHANGED"
 
 
 @dataclass(frozen=True, slots=True)

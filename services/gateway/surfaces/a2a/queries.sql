@@ -83,7 +83,7 @@ where tenant_id = :tenant and turn_id = :turn and principal = :principal order b
 
 -- name: push_config_of(tenant, turn, config, delivery)^
 -- What a lease delivers to; nothing if the address was deleted or replaced since, or may not be told any more: its tenant or principal
--- is disabled, its key revoked, or the session no longer seen.
+-- is disabled, its key revoked or expired, or the session no longer seen.
 select p.config_id, p.turn_id, p.session_id, p.principal, p.url, p.token, p.scheme, p.credentials, p.base, p.delivery, p.credential,
     p.oversees
 from gateway.push_configs p
@@ -97,5 +97,6 @@ where p.tenant_id = :tenant and p.turn_id = :turn and p.config_id = :config and 
     )
     and not exists (
         select from gateway.api_keys k
-        where k.tenant_id = p.tenant_id and k.key_id = p.credential and k.revoked_at is not null
+        where k.tenant_id = p.tenant_id and k.key_id = p.credential
+            and (k.revoked_at is not null or k.expires_at <= bus.now())
     );

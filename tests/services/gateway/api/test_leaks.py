@@ -198,6 +198,7 @@ class Victim:
     """What belongs to one principal, by the names of path parameters."""
 
     home: RunningGateway
+    key: str
     ids: Mapping[str, str]
     marks: frozenset[str]
     """Texts that nobody else may read."""
@@ -312,7 +313,7 @@ async def victim_of(home: RunningGateway) -> Victim:
     marks = {session, turn, upload, *approvals.values(), known["asset_id"], known["letter_id"], known["key_id"], SECRET}
     marks |= {hook["url"], hook["token"]}
     marks |= {text for event in heard(home) for text in ID.findall(event.model_dump_json())}
-    return Victim(home, known, frozenset(marks))
+    return Victim(home, key, known, frozenset(marks))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -426,6 +427,25 @@ async def test_no_route_shows_or_changes_a_strangers_things(victim: Victim, insi
             assert answer == await ask(home, key, route, nothing), f"{route} tells that an id exists"
     assert await victim.rows() == before
     assert set(inside.tenants) == {home.tenant}
+
+
+@pytest.mark.requirement("P8", "A21")
+@pytest.mark.parametrize("lost", ["key revoked", "key expired", "principal disabled", "tenant disabled"])
+async def test_every_route_refuses_a_key_that_no_longer_counts(victim: Victim, lost: str) -> None:
+    home, directory = victim.home, victim.home.context.directory
+    match lost:
+        case "key revoked":
+            await directory.revoke_key(home.tenant, victim.ids["key_id"])
+        case "key expired":
+            expired = "update gateway.api_keys set expires_at = now() - interval '1 second' where key_id = $1"
+            await home.own(home.tenant, expired, victim.ids["key_id"])
+        case "principal disabled":
+            await directory.disable_principal(home.tenant, "victim")
+        case _:
+            await directory.disable_tenant(home.tenant)
+    answers = {route: await ask(home, victim.key, route, victim.ids) for route in routes(home)}
+    assert {route for route, answer in answers.items() if answer.status != 401} == set()
+    assert {route for route, answer in answers.items() if any(mark in answer.text for mark in victim.marks)} == set()
 
 
 @pytest.mark.requirement("P8", "A29")
