@@ -14,8 +14,8 @@ from libs.runtime.service import Api, Service, Subscription
 from libs.runtime.shutdown import Shutdown
 from libs.telemetry import metrics
 from services.gateway.admission import CODES
-from services.gateway.api import app
 from services.gateway.api.context import Gateway
+from services.gateway.app import SURFACES, app
 from services.gateway.handlers import Handlers
 from services.gateway.keys import ensure_local_key, local_code
 from services.gateway.settings import Settings
@@ -44,7 +44,7 @@ def build(platform: Platform) -> Service:
             *(Subscription(event, handlers.project) for event in registry.values() if event.topic is OUTBOUND),
             Subscription(EventDeadLettered, handlers.project_dead_letter, never_dead_letter=True),
         ],
-        [*gateway.uploads.kinds, *gateway.webhooks.kinds],
+        [*gateway.uploads.kinds, *(kind for surface in SURFACES for kind in surface.kinds(gateway))],
         batch=True,
         batch_delay=BATCH_SECONDS,
         awaited=frozenset({TurnEnded.type, ApprovalRequested.type, ClarificationRequested.type}),

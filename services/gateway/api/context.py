@@ -66,10 +66,8 @@ class Gateway:
     directory: Directory = field(init=False)
     uploads: Uploads = field(init=False)
     webhooks: Webhooks = field(init=False)
-    a2a: object = None
-    """The A2A surface, once it is used."""
-    mcp: object = None
-    """The MCP surface, once it is used."""
+    surfaces: dict[str, object] = field(default_factory=dict)
+    """By class, what serves a protocol once it is used (`surfaces.loading`)."""
 
     def __post_init__(self) -> None:
         self.dead_letters = DeadLetters(self.platform.database)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from services.gateway.api.context import Gateway
 
 _loaded: dict[str, Any] = {}
 """Whole modules. `sys.modules` also has those that another thread is still importing."""
@@ -15,3 +18,12 @@ async def loaded(name: str) -> Any:
     if name not in _loaded:
         _loaded[name] = await asyncio.to_thread(import_module, name)
     return _loaded[name]
+
+
+async def served(here: Gateway, name: str) -> Any:
+    """Return the one object that serves a protocol for this gateway; `name` is `module:class`."""
+    module, _, cls = name.partition(":")
+    made = getattr(await loaded(module), cls)
+    if name not in here.surfaces:
+        here.surfaces[name] = made(here)
+    return here.surfaces[name]

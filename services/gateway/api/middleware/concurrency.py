@@ -21,12 +21,11 @@ from services.gateway.api.middleware.request_guard import body_limit, crowded, s
 from services.gateway.credentials import Identified
 from services.gateway.domain.bodies import SDK_VALUES_MOST, VALUES_MOST, is_crowded
 from services.gateway.domain.urls import MCP, METADATA, WELL_KNOWN
-from services.gateway.surfaces.a2a.paths import JSONRPC, PUBLIC
 
 if TYPE_CHECKING:
     from services.gateway.api.context import Gateway
 
-OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", METADATA, f"{METADATA}{MCP}")) | PUBLIC
+OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", METADATA, f"{METADATA}{MCP}"))
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 STREAM = b"text/event-stream"
 AGAIN_SECONDS = 2
@@ -34,11 +33,26 @@ AGAIN_SECONDS = 2
 
 
 class ConcurrencyMiddleware:
-    def __init__(self, app: ASGIApp, gateway: Gateway) -> None:
+    """Middleware that identifies the caller and admits a bounded number of requests at once.
+
+    `public` paths need no credentials, `inline` ones may hold files in their JSON, and below `keeps_body` a protocol's
+    SDK answers, whose frames hold the body as long as the stream lasts.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        gateway: Gateway,
+        public: frozenset[str],
+        inline: frozenset[str],
+        keeps_body: tuple[str, ...],
+    ) -> None:
         self._app, self._gateway, self._limiter = app, gateway, gateway.concurrency
+        self._open, self._inline = OPEN | public, inline
+        self._keeps_body = tuple(f"{path}/" for path in keeps_body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or scope["path"] in OPEN or scope["path"].startswith(WELL_KNOWN):
+        if scope["type"] == "lifespan" or scope["path"] in self._open or scope["path"].startswith(WELL_KNOWN):
             await self._app(scope, receive, send)
         elif self._gateway.drain.closed:
             await _draining()(scope, receive, send)
@@ -63,7 +77,9 @@ class ConcurrencyMiddleware:
             await self._admit(found, scope, receive, send)
 
     async def _admit(self, found: Identified, scope: Scope, receive: Receive, send: Send) -> None:
-        slot = Slot(found.who.tenant, sends_file=sends_file(scope), keeps_body=_keeps_body(scope))
+        slot = Slot(
+            found.who.tenant, sends_file=sends_file(scope), keeps_body=f"{scope['path']}/".startswith(self._keeps_body)
+        )
         self._limiter.arrive(slot)
         # A route calls this before it waits for something that has a limit of its own, such as a stream of events.
         scope["state"]["release"] = partial(self._limiter.release, slot)
@@ -82,7 +98,7 @@ class ConcurrencyMiddleware:
 
     async def _read_body(self, slot: Slot, scope: Scope, receive: Receive) -> tuple[ASGIApp | None, bytes]:
         """Return the application to respond with, and the body; None if the client disconnected."""
-        body, most = bytearray(), body_limit(scope, self._gateway.settings)
+        body, most = bytearray(), body_limit(scope, self._gateway.settings, self._inline)
         try:
             # The route takes a file piece by piece.
             while not slot.sends_file and (message := await receive())["type"] == "http.request":
@@ -115,11 +131,6 @@ class ConcurrencyMiddleware:
             await send(message)
 
         return send_and_release
-
-
-def _keeps_body(scope: Scope) -> bool:
-    """Return whether a protocol's SDK answers, whose frames hold the body as long as the stream lasts."""
-    return scope["path"] == MCP or f"{scope['path']}/".startswith(f"{JSONRPC}/")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

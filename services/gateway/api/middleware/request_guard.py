@@ -32,8 +32,6 @@ SAFE = {
 
 FOREIGN = {421: "MISDIRECTED", 403: "FOREIGN_ORIGIN"}
 UPLOADS = "/v1/uploads"
-INLINE = ("/v1/chat/completions", "/v1/responses", "/agui")
-"""Paths whose JSON may hold files, as data URLs."""
 HSTS = "max-age=31536000"
 """Browsers use TLS alone for a year. Subdomains are not ours to bind."""
 STARTS = ("http.response.start", "websocket.http.response.start")
@@ -41,17 +39,19 @@ STARTS = ("http.response.start", "websocket.http.response.start")
 
 
 class RequestGuard:
-    """Middleware that rejects requests with a foreign Host or Origin, or too large a body."""
+    """Middleware that rejects requests with a foreign Host or Origin, or too large a body; at the `inline` paths JSON
+    may hold files.
+    """
 
-    def __init__(self, app: ASGIApp, settings: Settings, refusals: RefusalLog) -> None:
-        self._app, self._settings, self._refusals = app, settings, refusals
+    def __init__(self, app: ASGIApp, settings: Settings, refusals: RefusalLog, inline: frozenset[str]) -> None:
+        self._app, self._settings, self._refusals, self._inline = app, settings, refusals, inline
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self._refusal(headers, None if sends_file(scope) else body_limit(scope, self._settings))
+        refused = self._refusal(headers, None if sends_file(scope) else body_limit(scope, self._settings, self._inline))
         if refused is not None:
             if refused.status_code in FOREIGN:
                 await self._refusals.note(anonymous(FOREIGN[refused.status_code]))
@@ -104,9 +104,9 @@ def _is_upload(scope: Scope) -> bool:
     return f"{scope['path']}/".startswith(f"{UPLOADS}/")
 
 
-def body_limit(scope: Scope, settings: Settings) -> int:
+def body_limit(scope: Scope, settings: Settings, inline: frozenset[str]) -> int:
     """Return the greatest number of bytes of a request's JSON body."""
-    return settings.body_most_inline if scope["path"] in INLINE else settings.body_most
+    return settings.body_most_inline if scope["path"] in inline else settings.body_most
 
 
 def crowded(most: int) -> Response:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from importlib import import_module
-from typing import TYPE_CHECKING, cast
-
 from fastapi import APIRouter
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from services.gateway.surfaces.a2a.paths import CARD, JSONRPC, KEYS, REST
-
-if TYPE_CHECKING:
-    from services.gateway.api.context import Gateway
-    from services.gateway.surfaces.a2a.server import Server
+from services.gateway.surfaces.a2a import problems
+from services.gateway.surfaces.a2a.paths import CARD, JSONRPC, KEYS, PUBLIC, REST
+from services.gateway.surfaces.loading import served
+from services.gateway.surfaces.surface import Surface
 
 CONFIGS = "/tasks/{id}/pushNotificationConfigs"
 OPERATIONS = (
@@ -47,18 +42,14 @@ class Endpoint:
         self._operation = operation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        server = await _server(scope["app"].state.gateway)
+        server = await served(scope["app"].state.gateway, "services.gateway.surfaces.a2a.server:Server")
         await server.serve(self._operation, scope, receive, send)
 
 
-async def _server(here: Gateway) -> Server:
-    if here.a2a is None:
-        # The SDK takes about half a second to import, which would hold up every other request.
-        module = await asyncio.to_thread(import_module, "services.gateway.surfaces.a2a.server")
-        here.a2a = module.Server(here)
-    return cast("Server", here.a2a)
-
-
-router = APIRouter(
-    routes=[Route(path, Endpoint(operation), methods=[method]) for method, path, operation in OPERATIONS]
+SURFACE = Surface(
+    APIRouter(routes=[Route(path, Endpoint(operation), methods=[method]) for method, path, operation in OPERATIONS]),
+    translate=problems.translated,
+    open=PUBLIC,
+    keeps_body=(JSONRPC,),
+    kinds=lambda here: here.webhooks.kinds,
 )

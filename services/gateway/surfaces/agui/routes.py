@@ -13,6 +13,7 @@ from services.gateway.api.bodies import StrictRoute, parsed
 from services.gateway.api.context import Here
 from services.gateway.api.security import Authenticated
 from services.gateway.surfaces.loading import loaded
+from services.gateway.surfaces.surface import Surface
 
 router = APIRouter(route_class=StrictRoute, include_in_schema=False)
 RUNS = "services.gateway.surfaces.agui.runs"
@@ -24,3 +25,6 @@ async def run(request: Request, here: Here, who: Authenticated) -> Any:
     # The request does not keep its body, which may hold files.
     body = parsed(b"".join([chunk async for chunk in request.stream()]))
     return await (await loaded(RUNS)).run(here, who, request, body)
+
+
+SURFACE = Surface(router, inline=frozenset(("/agui",)))

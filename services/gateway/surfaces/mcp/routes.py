@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from importlib import import_module
-from typing import TYPE_CHECKING, cast
-
 from fastapi import APIRouter
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from services.gateway.domain.urls import MCP
-
-if TYPE_CHECKING:
-    from services.gateway.api.context import Gateway
-    from services.gateway.surfaces.mcp.endpoint import Endpoint
+from services.gateway.surfaces.loading import served
+from services.gateway.surfaces.mcp import problems
+from services.gateway.surfaces.surface import Surface
 
 
 class _Mcp:
@@ -22,18 +17,11 @@ class _Mcp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = route
-        endpoint = await _endpoint(scope["app"].state.gateway)
+        endpoint = await served(scope["app"].state.gateway, "services.gateway.surfaces.mcp.endpoint:Endpoint")
         await endpoint(scope, receive, send)
 
 
-async def _endpoint(here: Gateway) -> Endpoint:
-    if here.mcp is None:
-        # The SDK takes half a second to import, which would hold up every other request.
-        module = await asyncio.to_thread(import_module, "services.gateway.surfaces.mcp.endpoint")
-        here.mcp = module.Endpoint(here)
-    return cast("Endpoint", here.mcp)
-
-
 route = Route(MCP, _Mcp(), methods=["GET", "POST", "DELETE"], name="mcp")
-router = APIRouter()
-router.routes.append(route)
+
+
+SURFACE = Surface(APIRouter(routes=[route]), translate=problems.translated, keeps_body=(MCP,))

@@ -15,6 +15,8 @@ from services.gateway.api.bodies import StrictRoute, parsed
 from services.gateway.api.context import Here
 from services.gateway.api.security import Authenticated
 from services.gateway.surfaces.loading import loaded
+from services.gateway.surfaces.openai import problems
+from services.gateway.surfaces.surface import Surface
 
 router = APIRouter(route_class=StrictRoute, include_in_schema=False)
 
@@ -69,3 +71,6 @@ async def _body(request: Request) -> Any:
 
 async def _loaded(module: str) -> Any:
     return await loaded(f"services.gateway.surfaces.openai.{module}")
+
+
+SURFACE = Surface(router, translate=problems.translated, inline=frozenset(("/v1/chat/completions", "/v1/responses")))
