@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from services.settings import Process
     from services.start import Ready
 
+MIGRATE = "migrate"
+"""The step that needs the database owner's URL, instead of the services."""
 BEGAN = time.monotonic()
 THREADS_MOST = 96
 """Threads are created on demand. asyncio's own default would be six on a machine with two cores."""
@@ -59,22 +61,25 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Start Suma: without a name the whole platform in one process, with a PostgreSQL and a Redis\n"
         "of its own. With a name, that service alone: it finds its servers by URL (SUMA_DATABASE_URL,\n"
-        "SUMA_REDIS_URL) or in the data directory of a live platform, and starts none.",
+        "SUMA_REDIS_URL) or in the data directory of a live platform, and starts none. With `migrate`, what all of\n"
+        "them need before they start: schemas and topics, as the owner of the database.",
         epilog=f"services:\n{services}\n\nSettings come from SUMA_… variables and a file; `suma config` shows them.",
     )
-    parser.add_argument("service", nargs="?", metavar="SERVICE", help="one of the services below")
+    parser.add_argument("service", nargs="?", metavar="SERVICE", help=f"one of the services below, or `{MIGRATE}`")
     return parser
 
 
 def _run(name: str | None) -> int:
     # Validate the name before the slow imports below, so that a wrong one fails at once.
-    entry = catalog.entry(name) if name is not None else None
+    entry = catalog.entry(name) if name not in (None, MIGRATE) else None
     from services import settings as reading
     from services import start
 
     settings = reading.everything()
     _configure_logs(settings, reading.unknown(os.environ))
     with _tracing(settings, name or "suma"):
+        if name == MIGRATE:
+            return _until_asked_to_stop(lambda leaving: _migrate(settings))
         if entry is None:
             return _until_asked_to_stop(partial(start.together, settings, _welcome))
         return _until_asked_to_stop(partial(start.alone, entry.name, settings, partial(_report, entry.name)))
@@ -110,6 +115,13 @@ def _exporter(settings: Process) -> Iterator[SpanExporter | None]:
         yield Otlp(settings.otlp_url)
     else:
         yield None
+
+
+async def _migrate(settings: Process) -> None:
+    from services import start
+
+    applied = await start.migrate(settings)
+    _say(f"migrated: {', '.join(applied) or 'nothing was missing'}")
 
 
 def _configure_logs(settings: Process, unknown: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
+    from libs.database import Schema
     from libs.runtime.platform import Platform
     from libs.runtime.service import Service
 
@@ -56,6 +57,11 @@ SERVICES = (
     Entry("memory_service", 9696, "memory", "remember, recall, facts"),
 )
 NAMES = tuple(entry.name for entry in SERVICES)
+
+
+def schemas() -> list[Schema]:
+    """Return the schemas of all services."""
+    return [cast("Schema", import_module(each.module).SCHEMA) for each in SERVICES if each.schema is not None]
 
 
 def entry(name: str) -> Entry:

@@ -121,17 +121,32 @@ class Kafka(BaseModel):
     )
     sasl_username: str | None = Field(default=None, description="The SASL user")
     sasl_password: SecretStr | None = Field(default=None, description="The SASL user's password")
+    sasl_password_file: Path | None = Field(default=None, description="A file that contains only that password")
     ca_file: Path | None = Field(default=None, description="PEM; by default the system's authorities are trusted")
     cert_file: Path | None = Field(default=None, description="PEM; our certificate, if the brokers require one")
     key_file: Path | None = Field(default=None, description="PEM; the certificate's key")
 
     @model_validator(mode="after")
     def _complete(self) -> Kafka:
-        if self.security_protocol.startswith("SASL") and not (self.sasl_username and self.sasl_password):
-            raise ValueError(f"{self.security_protocol} needs sasl_username and sasl_password")
+        passwords = bool(self.sasl_password) + bool(self.sasl_password_file)
+        if self.security_protocol.startswith("SASL") and not (self.sasl_username and passwords == 1):
+            raise ValueError(
+                f"{self.security_protocol} needs sasl_username and sasl_password, or sasl_password_file instead of it"
+            )
+        if self.sasl_username and not self.security_protocol.startswith("SASL"):
+            raise ValueError(f"sasl_username is not sent over {self.security_protocol}: set security_protocol")
         if (self.cert_file is None) != (self.key_file is None):
             raise ValueError("cert_file and key_file must be set together")
         return self
+
+    def password(self) -> str | None:
+        """Return the SASL password, from its file if it has one. Raises `BadSettings`."""
+        if self.sasl_password_file is None:
+            return self.sasl_password.get_secret_value() if self.sasl_password is not None else None
+        try:
+            return self.sasl_password_file.read_text().strip()
+        except (OSError, ValueError) as error:
+            raise BadSettings(f"{variable(('kafka', 'sasl_password_file'))} cannot be read: {error}") from None
 
 
 class S3(BaseModel):
@@ -221,6 +236,11 @@ class Process(BaseSettings):
         description="The folder for all data",
         validate_default=True,
     )
+    public_keys: Path | None = Field(
+        default=None,
+        description="A folder with a folder for each key whose public halves are shared; for services with a data"
+        " directory each",
+    )
     roots: Annotated[tuple[Annotated[Root, BeforeValidator(Root.of)], ...], NoDecode] = Field(
         default=(),
         description=f"Folders that may be workspaces, separated by {os.pathsep!r}; `tenant=/path` for one tenant",
@@ -281,9 +301,15 @@ class Process(BaseSettings):
     objects: Literal["filesystem", "s3"] = Field(default="filesystem", description="The store for blobs")
     s3: S3 = Field(default_factory=S3, description="The bucket for blobs, if they are in S3")
     blob_bytes_most: int = Field(default=1 << 30, ge=1 << 20, description="Most bytes in a blob")
-    database_url: SecretStr | None = Field(default=None, description="Postgres as suma_app; by default we run our own")
-    database_bus_url: SecretStr | None = Field(default=None, description="The same as suma_bus")
-    database_owner_url: SecretStr | None = Field(default=None, description="The same as suma_owner, which migrates")
+    database_url: SecretStr | None = Field(
+        default=None, description="Postgres as the service's own role; by default we run our own"
+    )
+    database_bus_url: SecretStr | None = Field(
+        default=None, description="The same as suma_bus, if the first is suma_app"
+    )
+    database_owner_url: SecretStr | None = Field(
+        default=None, description="The same as suma_owner, for a process that migrates"
+    )
     redis_url: SecretStr | None = Field(default=None, description="Redis; by default we run our own")
     bus: Literal["postgres", "kafka"] = Field(default="postgres", description="The transport of events to the services")
     kafka: Kafka = Field(default_factory=Kafka, description="Kafka, if it is the bus")
@@ -364,12 +390,9 @@ class Process(BaseSettings):
         return self
 
     @model_validator(mode="after")
-    def _all_three_or_none(self) -> Process:
-        urls = (self.database_url, self.database_bus_url, self.database_owner_url)
-        if any(urls) and not all(urls):
-            raise ValueError(
-                "database_url, database_bus_url and database_owner_url must be set together, one for each role"
-            )
+    def _the_bus_where_the_data_is(self) -> Process:
+        if self.database_bus_url is not None and self.database_url is None:
+            raise ValueError("database_bus_url needs database_url, to the same database")
         return self
 
     @classmethod

@@ -21,11 +21,13 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from libs import ids
+from libs.database import Database
 from libs.errors import NotFound, Rejected, Unavailable
+from libs.events.topics import TOPICS
 from libs.identity import internal, keys
 from libs.runtime.embedded import datadir
 from libs.runtime.embedded.datadir import DataDirectory
-from libs.runtime.host import Running, host, prepare
+from libs.runtime.host import Running, establish, host, prepare
 from libs.runtime.shutdown import Shutdown
 from libs.telemetry import metrics
 from services import catalog, http_server, startup_checks, wiring
@@ -115,14 +117,29 @@ async def alone(name: str, settings: Process, tell: Callable[[Ready], None], lea
         if name == "gateway" and sections[name]["local_key"] is None:
             sections[name]["local_key"] = SecretStr(directory.key_or_new(_owners_key))
         context = ProcessContext(servers, await wiring.ports(settings, [name]), sections, ids.new(), leaving)
-        # Sign something now: a signing key that is unreadable or readable by others fails here rather than in a turn.
-        context.ports.keys.sign(internal.PURPOSE, b"start")
+        if name in wiring.CALLING:
+            # Sign something now: a key that is unreadable, or readable by others, fails here rather than in a turn.
+            context.ports.keys.sign(internal.PURPOSE, b"start")
         running, apps = await _run(stack, settings, [entry.name], context)
         app = apps[name] if name == "gateway" else _internal(settings, name, apps.get(name), running)
         await stack.enter_async_context(http_server.serving(app, front, leaving, tls=tls))
         stack.push_async_callback(_drain, running, leaving)
         tell(Ready(_url(front, tls, None), directory.path, directory.key_file))
         await unless_a_server_ends(asyncio.shield(running.failed), servers)
+
+
+async def migrate(settings: Process) -> Sequence[str]:
+    """Migrate every schema and declare all topics, as the owner of the database; return the names of the applied files.
+    Safe to repeat, and beside running services.
+    """
+    servers = wiring.owners_servers(settings)
+    await startup_checks.answered(wiring.asks(servers), within=settings.start_seconds)
+    groups = {name: [topic.name for topic in TOPICS.values() if name in topic.consumers] for name in catalog.NAMES}
+    database = Database(servers.dsns)
+    try:
+        return await establish(database, catalog.schemas(), groups, wiring.outlet(servers.kafka, "migrate"))
+    finally:
+        await database.close()
 
 
 def _tls(settings: Process) -> ssl.SSLContext | None:
@@ -264,7 +281,7 @@ async def unless_a_server_ends(work: Awaitable[T], servers: wiring.Servers) -> T
 def _directory(settings: Process) -> DataDirectory:
     """Return a live platform's data directory, or, if all servers have URLs, the one that services alone share."""
     missing = {
-        "SUMA_DATABASE_URL, SUMA_DATABASE_BUS_URL and SUMA_DATABASE_OWNER_URL": settings.database_url,
+        "SUMA_DATABASE_URL": settings.database_url,
         "SUMA_REDIS_URL": settings.redis_url,
     }
     unset = [name for name, url in missing.items() if url is None]

@@ -29,7 +29,7 @@ from libs.runtime.embedded.redis import Redis
 from libs.runtime.platform import Platform
 from libs.runtime.shutdown import Shutdown
 from services import catalog, model_factory
-from services.settings import BUNDLED, Process, explaining
+from services.settings import BUNDLED, BadSettings, Process, explaining, variable
 
 if TYPE_CHECKING:
     import httpx
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from libs.budgets import Budgets
     from libs.bus.kafka import Address
+    from libs.bus.relay import Outlet
     from libs.clients.calls import Query
     from libs.keys import Keys
     from libs.models.ports import Model
@@ -59,7 +60,7 @@ class Servers:
     """The addresses of Postgres and Redis. `ended` waits for the end of each embedded server."""
 
     dsns: Dsns
-    redis: str
+    redis: str = ""
     ended: Mapping[str, Ended] = field(default_factory=dict)
     kafka: Address | None = None
     """The address of Kafka, if it is the bus."""
@@ -126,14 +127,30 @@ def find_servers(settings: Process) -> Servers:
     return Servers(_external_dsns(settings) or _dsns(postgres), _redis_url(settings, redis), kafka=_kafka(settings))
 
 
+def owners_servers(settings: Process) -> Servers:
+    """Return the servers that a migration needs, with the URL of the database's owner. Raises `BadSettings`."""
+    owner = _plain(settings.database_owner_url)
+    if owner is None:
+        raise BadSettings(f"set {variable(('database_owner_url',))}: only the owner of the database may migrate")
+    return Servers(Dsns(owner, owner, owner), kafka=_kafka(settings))
+
+
+def outlet(address: Address | None, member: str) -> Outlet | None:
+    """Return the transport that the relay sends to, if there is one besides the log."""
+    if address is None:
+        return None
+    from libs.bus.kafka import KafkaOutlet
+
+    return KafkaOutlet(address, member)
+
+
 def asks(servers: Servers) -> dict[str, Ask]:
     """Return a check for each server that runs elsewhere; it raises until the server accepts us."""
     from libs.cache import redis
 
-    asked: dict[str, Ask] = {
-        "PostgreSQL": partial(reach, servers.dsns),
-        "Redis": partial(redis.reach, servers.redis),
-    }
+    asked: dict[str, Ask] = {"PostgreSQL": partial(reach, servers.dsns)}
+    if servers.redis:
+        asked["Redis"] = partial(redis.reach, servers.redis)
     if servers.kafka is not None:
         from libs.bus import kafka
 
@@ -187,7 +204,7 @@ def _kafka(settings: Process) -> Address | None:
         protocol=chosen.security_protocol,
         mechanism=chosen.sasl_mechanism,
         username=chosen.sasl_username,
-        password=_plain(chosen.sasl_password),
+        password=chosen.password(),
         ca_file=chosen.ca_file,
         cert_file=chosen.cert_file,
         key_file=chosen.key_file,
@@ -196,19 +213,19 @@ def _kafka(settings: Process) -> Address | None:
 
 def _bus(log: PostgresBus, address: Address | None, member: str) -> dict[str, Any]:
     """Return the bus: the log itself, or Kafka with a relay from the log."""
-    if address is None:
+    sent = outlet(address, member)
+    if address is None or sent is None:
         return {"bus": log}
     from libs.bus import relay
-    from libs.bus.kafka import KafkaBus, KafkaOutlet
+    from libs.bus.kafka import KafkaBus
 
-    route = relay.Route(log, KafkaOutlet(address, member))
+    route = relay.Route(log, sent)
     return {"bus": KafkaBus(address, member), "route": route, "log_readers": relay.readers}
 
 
 def _external_dsns(settings: Process) -> Dsns | None:
-    urls = (settings.database_owner_url, settings.database_bus_url, settings.database_url)
-    given = [url.get_secret_value() for url in urls if url is not None]
-    return Dsns(*given) if len(given) == len(urls) else None
+    app, bus, owner = map(_plain, (settings.database_url, settings.database_bus_url, settings.database_owner_url))
+    return Dsns(owner or "", bus or app, app) if app is not None else None
 
 
 def _dsns(postgres: Postgres) -> Dsns:
@@ -327,6 +344,8 @@ def _offline(settings: Process) -> Model:
     )
 
 
+CALLING = frozenset(("gateway", "conversation_worker", "committee_worker"))
+"""The services that call others, and sign what they ask; the others only verify it."""
 THINKING = frozenset(("conversation_worker", "committee_worker"))
 """The services that call the model: only these load one, and need its key."""
 
@@ -363,7 +382,7 @@ async def _thinker(
 def _keys(settings: Process) -> Keys:
     from libs.keys.file import FileKeys
 
-    return FileKeys(settings.data_dir / "keys")
+    return FileKeys(settings.data_dir / "keys", settings.public_keys)
 
 
 @asynccontextmanager
@@ -451,6 +470,7 @@ async def platform(
             **cache,
             guarded_calls=guarded_calls,
             essential=frozenset(settings.essential),
+            trims="gateway" in sections,
             leaving=leaving,
             keys=given.keys,
             embedder=given.embedder,
@@ -464,19 +484,16 @@ async def platform(
             clients={name: partial(_client, settings, local.apps, name) for name in catalog.NAMES},
             near=local.near,
         )
-        if _follows_remote_tools(settings, sections):
+        if _follows_remote_tools(sections):
             from libs.clients import executor
 
             given.skills.follow(partial(executor.remote_tools, made))
         yield made
 
 
-def _follows_remote_tools(settings: Process, names: Collection[str]) -> bool:
-    """Return whether this process needs remote tools, and does not run the executor, which has them itself."""
-    if "tool_executor" in names or not PLANNING.intersection(names):
-        return False
-    executor: Any = settings.of("tool_executor")
-    return bool(executor.mcp_servers or executor.a2a_agents)
+def _follows_remote_tools(names: Collection[str]) -> bool:
+    """Return whether this process needs remote tools without running the executor, which alone knows their servers."""
+    return "tool_executor" not in names and bool(PLANNING.intersection(names))
 
 
 def _client(settings: Process, apps: Mapping[str, ASGIApp], name: str) -> httpx.AsyncClient:

@@ -106,12 +106,13 @@ class Program:
         soon = 0
         while self.wanted:
             began = time.monotonic()
-            self.ends.append(await self._run_once())
+            self.ends.append(await self.run_once())
             soon = 0 if time.monotonic() - began > LONG_ENOUGH else soon + 1
             if self.wanted:
                 await asyncio.sleep(PAUSES[min(soon, len(PAUSES) - 1)])
 
-    async def _run_once(self) -> int:
+    async def run_once(self) -> int:
+        """Start the process once, and return its exit code."""
         self.starts += 1
         self._note(f"start {self.starts}")
         self.child = await self.birth(self.service, {**self._inherited(), **self.environment}, self.log)

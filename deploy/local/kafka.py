@@ -1,30 +1,41 @@
 """A one-node Apache Kafka 4.1 in KRaft mode, from its Maven packages: it starts on free ports and stops at the end.
 
 For tests of recovery it can be stopped, killed, frozen, and started again on the same ports and data. `secured=True`
-adds listeners with TLS and with SASL; their keys are made for the run.
+adds listeners with TLS and with SASL; their keys are made for the run. `closed=True` makes the broker of
+docker-compose.yaml: it refuses anonymous clients, and each service has a user with a new password and its own rights.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
+
+import yaml
 
 from deploy.local.cache import Unprovided, built, home, in_memory
 from deploy.local.certificates import Certificates, certificates
 from deploy.local.ports import free_port
+from services import catalog
 
 VERSION = "4.1.0"
+ROOT = Path(__file__).parents[2]
+COMPOSED = re.compile(r"KAFKA_(SASL|LISTENER_(NAME|SECURITY)|INTER_BROKER|AUTHORIZER|SUPER)_")
+"""The variables of docker-compose.yaml by which its broker is closed."""
 POM = Path(__file__).with_name("kafka.pom.xml")
 BUILD_SECONDS = 900
 READY_SECONDS = 180.0
@@ -107,6 +118,8 @@ class Kafka:
     tls_port: int = 0
     sasl_port: int = 0
     certificates: Certificates | None = None
+    passwords: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The passwords of a closed broker's users, by the last part of their names."""
     host: str = "127.0.0.1"
     options: Sequence[str] = (*HEAP, BRISK)
     """Options of the Java VM."""
@@ -233,21 +246,24 @@ async def kafka(
     folder: Path | None = None,
     *,
     secured: bool = False,
+    closed: bool = False,
     advertised: int | None = None,
     java: Sequence[str] = (*HEAP, BRISK),
 ) -> AsyncIterator[Kafka]:
     """Yield a broker of its own. Data in a given folder is kept for the next broker there. `advertised` is the port
-    that it announces to its clients.
+    that it announces to its clients. A closed one has its users' rights already.
 
     Raises:
         Unprovided: Java, Maven or the packages are missing.
     """
     await asyncio.to_thread(classes)
     with tempfile.TemporaryDirectory(prefix="suma-kafka-", dir=in_memory()) as temporary:
-        broker = await _prepared(folder or Path(temporary), secured=secured, advertised=advertised)
+        broker = await _prepared(folder or Path(temporary), secured=secured, closed=closed, advertised=advertised)
         broker.options = (*java, *_from(classes()))
         try:
             await broker.start()
+            if closed:
+                await asyncio.to_thread(_give_rights, broker)
             yield broker
         finally:
             await broker.stop()
@@ -344,13 +360,44 @@ async def _dump(draft: Path) -> None:
             await broker._end(signal.SIGTERM, DUMP_SECONDS)
 
 
-async def _prepared(place: Path, *, secured: bool, advertised: int | None = None) -> Kafka:
+def _give_rights(broker: Kafka) -> None:
+    """Run deploy/kafka/provision.sh with the tool of our packages."""
+    acls = broker.folder / "kafka-acls"
+    logging = broker.folder / "tools.properties"
+    logging.write_text(TOOL_LOGGING)
+    command = (*_java(), BRISK, *archived(), *_logging(logging), "org.apache.kafka.tools.AclCommand")
+    acls.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+    acls.chmod(0o700)
+    variables = {"KAFKA_ACLS": str(acls), "KAFKA_BROKER_PASSWORD": broker.passwords["broker"]}
+    script = (ROOT / "deploy" / "kafka" / "provision.sh", broker.bootstrap)
+    done = subprocess.run(script, env={**os.environ, **variables}, capture_output=True, text=True, timeout=TOOL_SECONDS)
+    if done.returncode != 0:
+        raise KafkaFailed(f"{script[0].name}: {done.stderr}{done.stdout}")
+
+
+def _composed(passwords: Mapping[str, str]) -> str:
+    """Return the security settings of the broker in docker-compose.yaml, named as its image does."""
+    composed = yaml.safe_load((ROOT / "docker-compose.yaml").read_text())["services"]["kafka"]["environment"]
+    given = {name.removeprefix("KAFKA_"): value for name, value in composed.items() if COMPOSED.match(name)}
+    known = {f"KAFKA_{user.upper()}_PASSWORD": password for user, password in passwords.items()}
+    filled = {
+        name.lower().replace("_", "."): re.sub(r"\$\{(\w+)[^}]*\}", lambda found: known[found[1]], value)
+        for name, value in given.items()
+    }
+    return "".join(f"{name}={value}\n" for name, value in filled.items())
+
+
+async def _prepared(place: Path, *, secured: bool, closed: bool = False, advertised: int | None = None) -> Kafka:
     """Write the settings and format the storage, unless it is formatted already."""
     place.mkdir(parents=True, exist_ok=True)
     (place / "log4j2.properties").write_text(LOGGING)
     plain, controller, tls, sasl = (free_port() for _ in range(4))
-    listeners, announced, security = [f"PLAIN://127.0.0.1:{plain}"], [f"PLAIN://127.0.0.1:{advertised or plain}"], ""
+    door = "CLIENTS" if closed else "PLAIN"
+    listeners, announced, security = [f"{door}://127.0.0.1:{plain}"], [f"{door}://127.0.0.1:{advertised or plain}"], ""
     broker = Kafka(place, _log(plain), plain)
+    if closed:
+        broker.passwords = {user: token_hex() for user in ("broker", *catalog.NAMES)}
+        security = _composed(broker.passwords)
     if secured:
         broker.tls_port, broker.sasl_port = tls, sasl
         broker.certificates = made = certificates(place)
@@ -364,7 +411,8 @@ async def _prepared(place: Path, *, secured: bool, advertised: int | None = None
         advertised=",".join(announced),
         data=place / "data",
     )
-    Path(broker.settings).write_text(settings + security)
+    with os.fdopen(os.open(broker.settings, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(settings + security)
     if not (place / "data" / "meta.properties").exists():
         await _format(broker, scram=secured)
     return broker

@@ -12,12 +12,16 @@ import argparse
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
@@ -30,9 +34,10 @@ from deploy.local.s3 import s3
 from deploy.local.served import ServerFailed
 from libs.errors import SumaError
 from libs.runtime.embedded import datadir
-from libs.runtime.embedded.postgres import Postgres
+from libs.runtime.embedded.postgres import Postgres, program
 from libs.runtime.embedded.redis import Redis
 from services import catalog
+from services.__main__ import MIGRATE
 
 SAYS = "The production profile on this machine: real servers, and the six services as six processes."
 ROOT = Path(__file__).parents[2]
@@ -53,6 +58,9 @@ class Servers:
     """The servers of the profile: settings for the services, and addresses to show to a person."""
 
     environment: dict[str, str] = field(default_factory=dict)
+    """Settings of all services."""
+    own: defaultdict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    """Settings of one service, or of `migrate`: its roles and their passwords."""
     told: dict[str, str] = field(default_factory=dict)
 
 
@@ -103,12 +111,20 @@ async def servers(folder: Path, report: Report = _silent) -> AsyncIterator[Serve
 
 async def _postgres(stack: AsyncExitStack, folder: Path, made: Servers) -> None:
     server = await stack.enter_async_context(Postgres(folder, settings=CONNECTIONS))
-    made.environment |= {
-        "SUMA_DATABASE_URL": server.dsn("suma_app"),
-        "SUMA_DATABASE_BUS_URL": server.dsn("suma_bus"),
-        "SUMA_DATABASE_OWNER_URL": server.dsn("suma_owner"),
-    }
     made.told["PostgreSQL"] = server.dsn("postgres")
+    await asyncio.to_thread(provision, server)
+    made.own[MIGRATE]["SUMA_DATABASE_OWNER_URL"] = server.dsn("suma_owner")
+    for name in catalog.NAMES:
+        made.own[name]["SUMA_DATABASE_URL"] = server.dsn(f"suma_{name}")
+
+
+def provision(server: Postgres, **variables: str) -> None:
+    """Run deploy/postgres/provision.sh, with passwords that this server does not ask for."""
+    passwords = {f"SUMA_{role.upper()}_PASSWORD": token_hex() for role in ("owner", *catalog.NAMES)}
+    host = parse_qs(urlsplit(server.dsn("postgres")).query)["host"][0]
+    path = f"{program('psql').parent}{os.pathsep}{os.defpath}"
+    known = {"PATH": path, "PGHOST": host, **passwords, **variables}
+    subprocess.run([ROOT / "deploy" / "postgres" / "provision.sh"], env=known, check=True)
 
 
 async def _redis(stack: AsyncExitStack, folder: Path, made: Servers) -> None:
@@ -117,8 +133,16 @@ async def _redis(stack: AsyncExitStack, folder: Path, made: Servers) -> None:
 
 
 async def _kafka(stack: AsyncExitStack, folder: Path, made: Servers) -> None:
-    server = await stack.enter_async_context(kafka(folder / "kafka"))
-    made.environment |= {"SUMA_BUS": "kafka", "SUMA_KAFKA__BOOTSTRAP": server.bootstrap}
+    server = await stack.enter_async_context(kafka(folder / "kafka", closed=True))
+    made.environment |= {
+        "SUMA_BUS": "kafka",
+        "SUMA_KAFKA__BOOTSTRAP": server.bootstrap,
+        "SUMA_KAFKA__SECURITY_PROTOCOL": "SASL_PLAINTEXT",
+        "SUMA_KAFKA__SASL_MECHANISM": "PLAIN",
+    }
+    for name, user in {MIGRATE: "broker", **dict(zip(catalog.NAMES, catalog.NAMES, strict=True))}.items():
+        login = {"USERNAME": f"suma_{user}", "PASSWORD": server.passwords[user]}
+        made.own[name] |= {f"SUMA_KAFKA__SASL_{part}": value for part, value in login.items()}
     made.told["Kafka"] = f"{server.bootstrap} (log {server.log})"
 
 
@@ -181,6 +205,7 @@ async def services(
     report(f"starting the services: {', '.join(entry.name for entry in catalog.SERVICES)}")
     made = Up(folder, running, _programs(folder, running, any_port=any_port, roots=roots, birth=birth))
     try:
+        await _migrated(folder, running, birth)
         for program in made.programs.values():
             program.begin()
         await _all_ready(made.programs.values())
@@ -202,7 +227,19 @@ def _programs(
         "SUMA_LOG_FORMAT": "json",
         **{f"SUMA_URLS__{name.upper()}": f"http://127.0.0.1:{port}" for name, port in ports.items()},
     }
-    return {name: Program(name, name, environment, logs / f"{name}.log", port, birth) for name, port in ports.items()}
+    return {
+        name: Program(name, name, {**environment, **running.own[name]}, logs / f"{name}.log", port, birth)
+        for name, port in ports.items()
+    }
+
+
+async def _migrated(folder: Path, running: Servers, birth: Birth) -> None:
+    """Run the step that alone has the database owner's URL, to its end."""
+    step = Program(
+        MIGRATE, MIGRATE, {**running.environment, **running.own[MIGRATE]}, folder / "logs" / "migrate", 0, birth
+    )
+    if await step.run_once() != 0:
+        raise DidNotStart(f"{MIGRATE}: {_last_log_line(step.log)} (its log: {step.log})")
 
 
 async def _all_ready(programs: Iterable[Program]) -> None:

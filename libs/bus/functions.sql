@@ -401,7 +401,7 @@ $$;
 -- Claim a fair share of the group's partitions for a member: at most ceil(P / live members), for ttl seconds.
 create or replace function bus.own(grps text[], member text, ttl float8)
 returns table (grp text, topic text, part int, token bigint, "position" bigint)
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
     insert into bus.members as m (grp, member, seen_at) select g, own.member, bus.now() from unnest(grps) as g order by g
@@ -439,7 +439,7 @@ end
 $$;
 
 -- Leave the group at once, so that others need not wait for the partitions to run out.
-create or replace function bus.leave(grps text[], member text) returns void language sql set search_path = pg_catalog, pg_temp as $$
+create or replace function bus.leave(grps text[], member text) returns void language sql security definer set search_path = pg_catalog, pg_temp as $$
     with mine as (
         select m.grp from bus.members m where m.grp = any (grps) and m.member = leave.member order by m.grp for update
     )
@@ -452,7 +452,7 @@ create or replace function bus.leave(grps text[], member text) returns void lang
 $$;
 
 -- A process leaves in order, and gives back what it holds: that is no death.
-create or replace function bus.release_all(member text) returns void language sql set search_path = pg_catalog, pg_temp as $$
+create or replace function bus.release_all(member text) returns void language sql security definer set search_path = pg_catalog, pg_temp as $$
     with mine as (select l.id from bus.leases l where l.owner = release_all.member order by l.id for update)
     update bus.leases l set owner = null, due_at = bus.now() from mine m where l.id = m.id
 $$;
@@ -460,7 +460,7 @@ $$;
 -- The records after each position, in order. Gapless, because positions are given under the head's lock.
 create or replace function bus.read(topics text[], parts int[], after bigint[], most int)
 returns table (topic text, part int, "position" bigint, event_id text, tenant text, key text, type text, headers text, data text)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select l.topic, l.part, l.position, l.event_id, l.tenant, l.key, l.type, l.headers::text, l.data::text
     from unnest(topics, parts, after) as w(topic, part, after)
     cross join lateral (
@@ -471,14 +471,14 @@ $$;
 
 -- Move the group's hints forward, never back.
 create or replace function bus.advance(grps text[], topics text[], parts int[], positions bigint[]) returns void
-language sql set search_path = pg_catalog, pg_temp as $$
+language sql security definer set search_path = pg_catalog, pg_temp as $$
     insert into bus.offsets as o (grp, topic, part, position)
     select * from unnest(grps, topics, parts, positions) as w(grp, topic, part, position) order by 1, 2, 3
     on conflict (grp, topic, part) do update set position = greatest(o.position, excluded.position)
 $$;
 
 -- How far behind each group is, in records that there are.
-create or replace function bus.lag(grps text[]) returns table (grp text, topic text, lag bigint) language sql stable set search_path = pg_catalog, pg_temp as $$
+create or replace function bus.lag(grps text[]) returns table (grp text, topic text, lag bigint) language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select p.grp, p.topic, sum(h.next - 1 - greatest(coalesce(o.position, 0), coalesce(f.position, 0)))::bigint
     from bus.partitions p join bus.heads h using (topic, part)
     left join bus.offsets o on o.grp = p.grp and o.topic = p.topic and o.part = p.part
@@ -487,7 +487,7 @@ create or replace function bus.lag(grps text[]) returns table (grp text, topic t
 $$;
 
 -- How much waits for work: leases that are due and held by nobody, counted up to a bound.
-create or replace function bus.backlog(most int) returns bigint language sql stable set search_path = pg_catalog, pg_temp as $$
+create or replace function bus.backlog(most int) returns bigint language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select count(*) from (
         select from bus.leases l where l.owner is null and l.due_at <= (select bus.now()) limit backlog.most
     ) as waiting
@@ -500,7 +500,7 @@ $$;
 -- has outlived its process. What has done so twice runs alone in its next process, so that its third death is its own.
 create or replace function bus.due(grp text, member text, kind text, room int, per_tenant int, ttl float8)
 returns table (id text, tenant text, key text, token bigint, attempts int, cancelled boolean, input text, deaths int)
-language sql set search_path = pg_catalog, pg_temp as $$
+language sql security definer set search_path = pg_catalog, pg_temp as $$
     with recursive tenants as (
         -- From one tenant to the next in the index: a step for each, however many leases it has.
         (select l.tenant from bus.leases l where l.grp = due.grp and l.kind = due.kind order by l.tenant limit 1)
@@ -541,7 +541,7 @@ $$;
 
 -- What the sweep should look at: (group, kind) with leases due, and (group, '') with parked events due.
 create or replace function bus.pending(grps text[]) returns table (grp text, kind text)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     with recursive kinds as (
         select g as grp, (select l.kind from bus.leases l where l.grp = g order by l.kind limit 1) as kind from unnest(grps) as g
         union all
@@ -557,7 +557,7 @@ $$;
 
 -- Renew what is still ours; an id that does not come back is lost. What was just given back is nobody's, and due when it says.
 create or replace function bus.beat(ids text[], tokens bigint[], ttl float8) returns table (id text, cancelled boolean)
-language sql set search_path = pg_catalog, pg_temp as $$
+language sql security definer set search_path = pg_catalog, pg_temp as $$
     with mine as (
         select l.id from bus.leases l join unnest(ids, tokens) as h(id, token) on l.id = h.id and l.token = h.token
         where l.owner is not null and l.due_at > (select bus.now()) order by l.id for update of l
@@ -568,7 +568,7 @@ $$;
 
 -- Which of these are marked as cancelled, or gone?
 create or replace function bus.cancelled_or_lost(ids text[], tokens bigint[]) returns table (id text, lost boolean)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select h.id, l.id is null from unnest(ids, tokens) as h(id, token)
     left join bus.leases l on l.id = h.id and l.token = h.token
     where l.id is null or l.cancelled
@@ -576,7 +576,7 @@ $$;
 
 -- Give a lease back, to be taken again after some seconds.
 create or replace function bus.release(ids text[], tokens bigint[], delay float8) returns void
-language sql set search_path = pg_catalog, pg_temp as $$
+language sql security definer set search_path = pg_catalog, pg_temp as $$
     with mine as (
         select l.id from bus.leases l join unnest(ids, tokens) as h(id, token) on l.id = h.id and l.token = h.token
         order by l.id for update of l
@@ -609,7 +609,7 @@ $$;
 -- A tenant's leases by group and kind: how many are held, how many are due and wait for a process, and the oldest one's time.
 create or replace function bus.leased(tenant text)
 returns table (grp text, kind text, leases bigint, held bigint, due bigint, since timestamptz)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select l.grp, l.kind, count(*), count(l.owner),
            count(*) filter (where l.owner is null and l.due_at <= (select bus.now())), min(l.since)
     from bus.leases l where l.tenant = leased.tenant group by l.grp, l.kind order by l.grp, l.kind
@@ -620,7 +620,7 @@ $$;
 -- Begin to handle an event: how often that was begun before without an end, or null where it was handled. Only one that is handled
 -- alone counts again, so that the events beside a deadly one do not die with it.
 create or replace function bus.attempt(grp text, event_id text, alone boolean) returns int
-language sql set search_path = pg_catalog, pg_temp as $$
+language sql security definer set search_path = pg_catalog, pg_temp as $$
     with before as (
         select b.times from bus.begun b where b.grp = attempt.grp and b.event_id = attempt.event_id
     ), marked as (
@@ -634,7 +634,7 @@ language sql set search_path = pg_catalog, pg_temp as $$
 $$;
 
 -- Forget what was begun longer ago than anything stays unhandled.
-create or replace function bus.forget_begun(most int) returns void language sql set search_path = pg_catalog, pg_temp as $$
+create or replace function bus.forget_begun(most int) returns void language sql security definer set search_path = pg_catalog, pg_temp as $$
     with old as (
         select b.grp, b.event_id from bus.begun b where b.at < bus.now() - interval '30 days'
         order by b.grp, b.event_id limit most for update skip locked
@@ -646,7 +646,7 @@ $$;
 -- later. One that only stood behind others begins to age at its own first try: an outage must not kill a whole queue at its end.
 create or replace function bus.retries(grp text, most int)
 returns table (topic text, key text, seq bigint, event_id text, tenant text, type text, headers text, data text, attempts int, age float8)
-language sql set search_path = pg_catalog, pg_temp as $$
+language sql security definer set search_path = pg_catalog, pg_temp as $$
     with heads as (
         select distinct on (p.topic, p.key) p.topic, p.key, p.seq, p.tenant, p.due_at from bus.parked p
         where p.grp = retries.grp and p.state = 'parked' order by p.topic, p.key, p.seq
@@ -664,7 +664,7 @@ language sql set search_path = pg_catalog, pg_temp as $$
 $$;
 
 -- A retry failed again: when is the next one?
-create or replace function bus.postpone(grp text, seq bigint, delay float8, error text) returns void language sql set search_path = pg_catalog, pg_temp as $$
+create or replace function bus.postpone(grp text, seq bigint, delay float8, error text) returns void language sql security definer set search_path = pg_catalog, pg_temp as $$
     update bus.parked p set due_at = bus.now() + make_interval(secs => delay), error = postpone.error
     where p.grp = postpone.grp and p.seq = postpone.seq and p.state = 'parked'
 $$;
@@ -673,7 +673,7 @@ $$;
 -- this id. Those that only stand behind another of their key are not among them.
 create or replace function bus.waiting(tenant text, code text, id text, most int)
 returns table (grp text, topic text, key text, event_id text, type text, headers text, attempts int, since timestamptz, due_at timestamptz, error text)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select p.grp, p.topic, p.key, p.event_id, p.type, p.headers::text, p.attempts, p.since, p.due_at, p.error
     from bus.parked p
     where p.tenant = waiting.tenant and p.state = 'parked' and starts_with(p.error, waiting.code || ':')
@@ -684,8 +684,15 @@ $$;
 -- How many of a tenant's events stand aside, and since when.
 create or replace function bus.parked_counts(tenant text)
 returns table (grp text, topic text, state text, events bigint, since timestamptz)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select p.grp, p.topic, p.state, count(*), min(p.since) from bus.parked p where p.tenant = parked_counts.tenant group by p.grp, p.topic, p.state
+$$;
+
+-- The parked events of these groups by topic, over all tenants, and the age of the oldest in seconds.
+create or replace function bus.parked_backlog(grps text[]) returns table (grp text, topic text, events bigint, age float8)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+    select p.grp, p.topic, count(*), extract(epoch from bus.now() - min(p.since))::float8
+    from bus.parked p where p.state = 'parked' and p.grp = any (grps) group by p.grp, p.topic
 $$;
 
 -- Trimming.
@@ -695,7 +702,7 @@ $$;
 -- one which has never started yet loses nothing. A group without an offset has done nothing.
 -- An offset that a crash of the server takes back was not trimmed by: its commit stands before ours in the write-ahead log.
 create or replace function bus.trim_log(topics text[], keeps float8[], readers jsonb, most int)
-returns table (topic text, trimmed bigint) language sql set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+returns table (topic text, trimmed bigint) language sql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
     with stood as materialized (
         select h.topic, h.part, coalesce(f.position, 0) as below, w.keep, d.done
         from unnest(topics, keeps) as w(topic, keep)
@@ -737,7 +744,7 @@ $$;
 -- it hears, and than the oldest record that is still kept of any of them: whatever can be delivered again is still refused.
 -- (An hour more: positions are in the order of commits, times nearly so.) Parked and dead rows stay.
 create or replace function bus.trim_inbox(grps text[], topics text[], keeps float8[], most int)
-returns table (grp text, trimmed bigint) language sql set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+returns table (grp text, trimmed bigint) language sql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
     with kept as (
         select w.grp, w.keep, o.at
         from unnest(grps, topics, keeps) as w(grp, topic, keep)
@@ -768,7 +775,7 @@ $$;
 
 -- What the log holds of each topic, and how old its oldest record is, in seconds; null where it holds none.
 create or replace function bus.topic_sizes(topics text[]) returns table (topic text, records bigint, age float8)
-language sql stable set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select h.topic, sum(h.next - 1 - coalesce(f.position, 0))::bigint, extract(epoch from bus.now() - min(o.at))::float8
     from bus.heads h
     left join bus.floors f using (topic, part)

@@ -18,6 +18,7 @@ SCHEMA = Schema(
     "bus",
     HERE / "migrations",
     HERE / "functions.sql",
+    roles=HERE / "roles.sql",
     owner="suma_bus",
     squashed={"0001_tables.sql": "0010_recorded.sql"},
 )

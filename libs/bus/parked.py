@@ -12,11 +12,6 @@ from libs.bus.log import recorded
 from libs.bus.ports import Record
 from libs.database import BUS, Database
 
-BACKLOG = """
-    select grp, topic, count(*), extract(epoch from bus.now() - min(since))::float8
-    from bus.parked where state = 'parked' and grp = any($1) group by grp, topic
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Due:
@@ -98,7 +93,8 @@ class ParkedEvents:
     async def backlog(self, groups: Sequence[str]) -> Sequence[Backlog]:
         """Return the parked events by group and topic; topics without any are left out."""
         async with self._database.connection(BUS) as connection:
-            return [Backlog(*row) for row in await connection.fetch(BACKLOG, list(groups))]
+            rows = await connection.fetch("select * from bus.parked_backlog($1)", list(groups))
+        return [Backlog(*row) for row in rows]
 
     async def counts(self, tenant: str) -> Sequence[ParkedCount]:
         """Return how many of a tenant's events are parked or dead."""

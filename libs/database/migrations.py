@@ -2,21 +2,21 @@
 
 After its files, a schema's functions are re-created from one file, which shows them as they are now. Its tables are
 granted to `suma_app`, and every table with a `tenant_id` gets the same row-level security policy, so that none can be
-forgotten.
+forgotten. Then the own roles of the services that use the schema get the rights of `suma_app` (docs/decisions/0102).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 import asyncpg
 
-from libs.database.pools import answering, connected
-from libs.errors import SumaError
+from libs.database.pools import Database, answering, connected
+from libs.errors import SumaError, Unavailable
 
 LOCK = 0x53554D41
 TENANT_RULE = "tenant_id = any ((select nullif(current_setting('suma.tenants', true), '')::text[])::text[])"
@@ -35,18 +35,46 @@ class DatabaseTooOld(SumaError):
     code = "DATABASE_TOO_OLD"
 
 
+SHARED = """
+    select format('grant %s%s on %s to %I', a.privilege_type, o.columns, o.name, role)
+    from (
+        select nspacl, '', format('schema %I', nspname) from pg_namespace where nspname = $1
+        union all
+        select relacl, '', format('%s %s', case relkind when 'S' then 'sequence' else 'table' end, oid::regclass)
+        from pg_class where relnamespace = $1::regnamespace
+        union all
+        select attacl, format(' (%I)', attname), attrelid::regclass::text
+        from pg_attribute join pg_class c on c.oid = attrelid where c.relnamespace = $1::regnamespace
+        union all
+        select proacl, '', format('function %s', oid::regprocedure) from pg_proc where pronamespace = $1::regnamespace
+    ) as o(acl, columns, name), aclexplode(o.acl) as a, unnest($2::text[]) as role
+    where a.grantee = 'suma_app'::regrole and to_regrole(role) is not null
+"""
+"""The rights of suma_app in a schema, as grants to those of these roles that exist."""
+
+
+class NotMigrated(Unavailable):
+    """The database lacks migrations of this release; run `python -m services migrate` with the owner's URL."""
+
+    code = "NOT_MIGRATED"
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """A schema with one owner service: the folder of its numbered files, and its file of functions, if it has any.
 
     Attributes:
         apply: functions that are re-created whenever the file changes.
+        users: services whose own roles get the rights of `suma_app`.
+        roles: a file that grants other rights; run at each migration.
         squashed: the file that replaces earlier ones → the last of those. A database that has that one has it all.
     """
 
     name: str
     migrations: Path
     apply: Path | None = None
+    users: Sequence[str] = ()
+    roles: Path | None = None
     owner: str = "suma_owner"
     squashed: Mapping[str, str] = field(default_factory=dict)
 
@@ -64,6 +92,17 @@ async def migrate(dsn: str, *schemas: Schema) -> list[str]:
         return [name for schema in schemas for name in await _migrated(connection, schema)]
     finally:
         await connection.close()
+
+
+async def check(database: Database, pool: str, schema: Schema) -> None:
+    """Return if every file of a schema was applied, for a process that cannot migrate. Raises NotMigrated."""
+    async with database.connection(pool) as connection:
+        try:
+            known = await connection.fetch(f"select name from {schema.name}.migrations")  # noqa: S608 - ours
+        except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
+            known = []
+    if missing := {file.name for file in schema.migrations.glob("*.sql")} - {row["name"] for row in known}:
+        raise NotMigrated(f"{schema.name} lacks {min(missing)}: run `python -m services migrate`")
 
 
 async def _migrated(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> list[str]:
@@ -93,7 +132,24 @@ async def _forward(connection: asyncpg.Connection[asyncpg.Record], schema: Schem
     # After the grants: it may take some of them back, so new grants need it again.
     if schema.apply is not None and await _replace(connection, schema, schema.apply, {} if applied else known):
         applied.append(schema.apply.name)
+    await _share(connection, schema)
     return applied
+
+
+async def _share(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> None:
+    """Give the services' own roles their rights again: roles may be new, and rights may have been taken away."""
+    names = [f"suma_{user}" for user in schema.users]
+    for (role,) in await connection.fetch("select rolname from pg_roles where rolname = any ($1)", names):
+        await connection.execute(
+            f"revoke all on all tables in schema {schema.name} from {role};"
+            f"revoke all on all functions in schema {schema.name} from {role}"
+        )
+    if schema.users:
+        await connection.execute(f"grant select on {schema.name}.migrations to suma_app")
+    for (grant,) in await connection.fetch(SHARED, schema.name, names):
+        await connection.execute(grant)
+    if schema.roles is not None:
+        await connection.execute(await asyncio.to_thread(schema.roles.read_text))
 
 
 async def _step(

@@ -55,7 +55,9 @@ class BadDatabase(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Dsns:
-    """The connection strings of the roles: three URLs in production, three users of one socket when embedded."""
+    """The connection strings of the roles: three users of one socket when embedded. A service that runs alone has one
+    role for `bus` and `app`, and no owner's URL (empty): it neither migrates nor declares.
+    """
 
     owner: str
     bus: str
@@ -98,7 +100,7 @@ REFUSALS = (
 
 LACKING = """
     select 'the extension vector' where not exists (select from pg_extension where extname = 'vector')
-    union all select 'the right to make schemas' where not has_database_privilege(current_database(), 'create')
+    union all select 'the right to make schemas' where $1 and not has_database_privilege(current_database(), 'create')
     union all select 'the role ' || name from unnest(array['suma_owner', 'suma_bus', 'suma_app']) as name
     where not exists (select from pg_roles where rolname = name)
 """
@@ -138,10 +140,10 @@ async def reach(dsns: Dsns) -> str:
     """
     for dsn in (dsns.app, dsns.bus):
         await _once(dsn)
-    connection = await connected(dsns.owner)
+    connection = await connected(dsns.owner or dsns.app)
     try:
         async with answering():
-            lacking = [row[0] for row in await connection.fetch(LACKING)]
+            lacking = [row[0] for row in await connection.fetch(LACKING, bool(dsns.owner))]
             version = str(await connection.fetchval("show server_version"))
     finally:
         await connection.close()

@@ -9,6 +9,9 @@
 Each file is written to a temporary name, synced, and renamed into place. `current` and `secret` are first placed by a
 hard link, which fails if the name exists: of two processes starting at once, both use the winner's. A process that has
 only the `.pub` files verifies and cannot sign. To distrust a retired key, delete its `.pub` and restart.
+
+Services with a folder each exchange public halves through another one: the `.pub` files of a name are in
+`public/<name>/`, if that folder exists. Only the services that sign by that name may write there.
 """
 
 from __future__ import annotations
@@ -31,8 +34,8 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 class FileKeys:
     """`Keys` over a folder, which is created (0700) with the first key."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, public: Path | None = None) -> None:
+        self._folder, self._shared = folder, public
         self._private: dict[str, bytes] = {}
         self._public: dict[tuple[str, str], bytes] = {}
 
@@ -45,9 +48,9 @@ class FileKeys:
         return public is not None and ed25519.verify(public, payload, signature.value)
 
     def public(self, name: str) -> Mapping[str, bytes]:
-        if not any(self._home(name).glob("*.pub")):
+        if not any(self._place(name).glob("*.pub")):
             self._first(name)
-        found = {path.stem: self._verifier(name, path.stem) for path in sorted(self._home(name).glob("*.pub"))}
+        found = {path.stem: self._verifier(name, path.stem) for path in sorted(self._place(name).glob("*.pub"))}
         return {key_id: public for key_id, public in found.items() if public is not None}
 
     def rotate(self, name: str) -> str:
@@ -77,6 +80,12 @@ class FileKeys:
         stem = "".join(re.findall(r"[a-z0-9]+", name.lower()))[:16]
         return self._folder / f"{stem}~{hashlib.sha256(name.encode()).hexdigest()[:32]}"
 
+    def _place(self, name: str) -> Path:
+        """Return the folder of a name's public halves."""
+        home = self._home(name)
+        shared = self._shared / home.name if self._shared is not None else home
+        return shared if shared.is_dir() else home
+
     def _open_home(self, name: str) -> Path:
         home = self._home(name)
         for folder in (self._folder, home):
@@ -97,22 +106,26 @@ class FileKeys:
         key_id = self._make(name)
         if _place_first(self._home(name) / "current", key_id.encode()):
             return key_id
-        for suffix in ("key", "pub"):
-            (self._home(name) / f"{key_id}.{suffix}").unlink()
+        (self._home(name) / f"{key_id}.key").unlink()
+        (self._place(name) / f"{key_id}.pub").unlink()
         return (self._home(name) / "current").read_text()
 
     def _make(self, name: str) -> str:
         home, private = self._open_home(name), ed25519.generate()
         public = ed25519.public_of(private)
         key_id = ed25519.key_id(public)
-        _replace(home / f"{key_id}.pub", public)
+        _replace(self._place(name) / f"{key_id}.pub", public)
         _replace(home / f"{key_id}.key", private)
         return key_id
 
     def _signer(self, name: str, key_id: str) -> tuple[str, bytes]:
         if key_id not in self._private:
             try:
-                self._private[key_id] = self._read_private(self._home(name) / f"{key_id}.key")
+                private = self._read_private(self._home(name) / f"{key_id}.key")
+                if not (shown := self._place(name) / f"{key_id}.pub").exists():
+                    # The key is older than the folder of public halves.
+                    _replace(shown, ed25519.public_of(private))
+                self._private[key_id] = private
             except KeyUnavailable:
                 # A rotation came between reading `current` and this; a process with only public halves stops here.
                 current = self._current(name)
@@ -127,7 +140,7 @@ class FileKeys:
             if not _KEY_ID.fullmatch(key_id):
                 return None
             try:
-                public = (self._home(name) / f"{key_id}.pub").read_bytes()
+                public = (self._place(name) / f"{key_id}.pub").read_bytes()
             except OSError:
                 return None
             if ed25519.key_id(public) != key_id:

@@ -15,11 +15,11 @@ from libs.bus.log import SCHEMA, declare, topic_sizes
 from libs.bus.parked import Backlog
 from libs.bus.ports import Record
 from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
-from libs.bus.relay import RELAY, Relay, lag
+from libs.bus.relay import RELAY, Outlet, Relay, lag
 from libs.bus.trimming import Trimming
 from libs.changes.lanes import Lanes
 from libs.changes.writer import WriterHooks
-from libs.database import migrate
+from libs.database import BUS, Database, Schema, check, migrate
 from libs.errors import Unavailable
 from libs.events.topics import TOPICS
 from libs.leases.ports import BEAT_SECONDS
@@ -73,18 +73,32 @@ class Running:
 
 
 async def prepare(platform: Platform, services: Sequence[Service]) -> None:
-    """Migrate the services' schemas and declare their subscriptions. Safe in every process at every start."""
-    own = [service.schema for service in services if service.schema is not None]
-    await migrate(platform.database.dsns.owner, SCHEMA, BUDGETS, *own)
-    groups = {s.name: sorted({sub.event.topic.name for sub in s.subscriptions}) for s in services}
-    topics = list(TOPICS.values())
-    if platform.route is not None:
-        await platform.route.outlet.declare(topics)
-        # The services' groups are the transport's then; of the log's readers only the relay is left.
-        groups = {RELAY: list(TOPICS)}
-    await declare(platform.database, topics, groups)
+    """Migrate the services' schemas and declare their subscriptions, or check that another process did. Safe in every
+    process at every start.
+    """
+    database, own = platform.database, {s.name: s.schema for s in services if s.schema is not None}
+    if database.dsns.owner:
+        groups = {s.name: sorted({sub.event.topic.name for sub in s.subscriptions}) for s in services}
+        await establish(database, own.values(), groups, platform.route.outlet if platform.route is not None else None)
+    else:
+        for pool, schema in {BUS: SCHEMA, **own}.items():
+            await check(database, pool, schema)
     # Calls that wait since the last process may need them.
     await platform.catalogue.refresh()
+
+
+async def establish(
+    database: Database, schemas: Iterable[Schema], groups: Mapping[str, Sequence[str]], outlet: Outlet | None
+) -> list[str]:
+    """Migrate schemas and declare the topics and their readers, as the owner; return the names of the applied files."""
+    applied = await migrate(database.dsns.owner, SCHEMA, BUDGETS, *schemas)
+    topics = list(TOPICS.values())
+    if outlet is not None:
+        await outlet.declare(topics)
+        # The services' groups are the transport's then; of the log's readers only the relay is left.
+        groups = {RELAY: list(TOPICS)}
+    await declare(database, topics, groups)
+    return applied
 
 
 @asynccontextmanager
@@ -303,7 +317,7 @@ def _measured_parked(services: Sequence[Service], backlog: Sequence[Backlog]) ->
 async def _trim(platform: Platform, every: float) -> None:
     """Delete expired records in small batches until none are left; repeat every `every` seconds."""
     trimming = Trimming(platform.database, platform.log_readers)
-    while True:
+    while platform.trims:
         await asyncio.sleep(every)
         with suppress(Unavailable):
             while trimmed := await trimming.trim():
@@ -317,7 +331,7 @@ async def _trim(platform: Platform, every: float) -> None:
 async def _account(platform: Platform, every: float) -> None:
     """Write off and delete old account entries in small batches; repeat every `every` seconds."""
     pause = every
-    while True:
+    while platform.trims:
         await asyncio.sleep(pause)
         pause = every
         with suppress(Unavailable):

@@ -72,6 +72,8 @@ class Platform:
     windows: Windows = field(default_factory=LocalWindows)
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """External tools, by name; `skills` also lists them, for services that do not run them."""
+    trims: bool = True
+    """Whether this process trims the log and old accounts; of services that run alone, only the gateway's role may."""
     log_readers: Readers = consumers
     """Groups that read the log itself, by topic: records that all of them have read may be trimmed."""
     route: Route | None = None

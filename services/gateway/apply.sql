@@ -492,7 +492,7 @@ begin
 end
 $$;
 
--- Only the owner's role writes identities (directory.py); the role that serves requests notes when a key was last used.
+-- Only the owner's role and suma_directory write identities (directory.py); the role that serves requests notes when a key was last used.
 revoke insert, update, delete
     on gateway.tenants, gateway.principals, gateway.api_keys, gateway.web_sessions, gateway.signin_codes from suma_app;
 grant update (used_at) on gateway.api_keys to suma_app;

@@ -1,4 +1,5 @@
-"""The writes of tenants, principals, keys and sign-ins, as the schema's owner.
+"""The writes of tenants, principals, keys and sign-ins, as the schema's owner, or as suma_directory where the gateway
+runs alone.
 
 The role that serves requests may read these tables, not write them: nothing that a request reaches in SQL can make a
 credential. Such writes are rare, so each opens a connection of its own.
@@ -169,10 +170,13 @@ class Directory:
 
     @asynccontextmanager
     async def _owning(self, *tenants: str) -> AsyncIterator[Any]:
-        """Open a transaction of the owner's role that sees these tenants' rows."""
-        connection = await self._database.pinned(self._database.dsns.owner)
+        """Open a transaction of a role that may write here, and that sees these tenants' rows."""
+        owner = self._database.dsns.owner
+        connection = await self._database.pinned(owner)
         try:
             async with answering(), connection.transaction():
+                if not owner:
+                    await queries.become_writer(connection)
                 await queries.work_for(connection, tenants=tenant_set(tenants))
                 yield connection
         finally:

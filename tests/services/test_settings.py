@@ -79,12 +79,6 @@ def test_unreadable_file_is_refused_in_one_line(bare: Path, text: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_the_three_roles_of_a_database_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SUMA_DATABASE_URL", "postgresql://suma_app@db/suma")
-    with pytest.raises(settings.BadSettings, match="must be set together"):
-        settings.process()
-
-
 def test_secrets_are_hidden_where_settings_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUMA_REDIS_URL", "redis://:hunter2@cache")
     told = sources()
@@ -128,6 +122,8 @@ def test_roots_are_several_folders_in_one_variable(monkeypatch: pytest.MonkeyPat
         ("SUMA_BUS", "kafka", "set SUMA_KAFKA__BOOTSTRAP to"),
         ("SUMA_BUS", "rabbit", "SUMA_BUS"),
         ("SUMA_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", "needs sasl_username and sasl_password"),
+        ("SUMA_KAFKA__SASL_USERNAME", "suma", "is not sent over PLAINTEXT: set security_protocol"),
+        ("SUMA_DATABASE_BUS_URL", "postgresql://suma_bus@db/suma", "database_bus_url needs database_url"),
         ("SUMA_KAFKA__CERT_FILE", "c.pem", "cert_file and key_file must be set together"),
         ("SUMA_KAFKA__PREFIX", "with space", "SUMA_KAFKA__PREFIX"),
     ],
@@ -150,6 +146,18 @@ def test_the_secrets_of_servers_are_hidden_too(monkeypatch: pytest.MonkeyPatch) 
     ):
         monkeypatch.setenv(variable, "hush")
     assert "hush" not in str(sources())
+
+
+def test_kafkas_password_may_be_in_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("hush\n")
+    for name, value in {"SECURITY_PROTOCOL": "SASL_SSL", "SASL_USERNAME": "suma"}.items():
+        monkeypatch.setenv(f"SUMA_KAFKA__{name}", value)
+    monkeypatch.setenv("SUMA_KAFKA__SASL_PASSWORD_FILE", str(tmp_path / "password"))
+    assert settings.process().kafka.password() == "hush"
+    assert "hush" not in str(sources())
+    (tmp_path / "password").unlink()
+    with pytest.raises(settings.BadSettings, match="SUMA_KAFKA__SASL_PASSWORD_FILE cannot be read"):
+        settings.process().kafka.password()
 
 
 def test_file_of_settings_with_a_models_key_is_refused(bare: Path) -> None:

@@ -4,8 +4,8 @@ The log, the inbox, parked events, dead letters and leases stay in Postgres. Kaf
 mode, in the partitions that the log assigned.
 """
 
-from libs.bus.kafka.broker import Address, BadTopic, KafkaDown, reach
+from libs.bus.kafka.broker import Address, BadTopic, KafkaDown, KafkaRefused, reach
 from libs.bus.kafka.bus import KafkaBus
 from libs.bus.kafka.outlet import KafkaOutlet
 
-__all__ = ["Address", "BadTopic", "KafkaBus", "KafkaDown", "KafkaOutlet", "reach"]
+__all__ = ["Address", "BadTopic", "KafkaBus", "KafkaDown", "KafkaOutlet", "KafkaRefused", "reach"]

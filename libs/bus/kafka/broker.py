@@ -13,8 +13,20 @@ from ssl import SSLContext
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
+from aiokafka.conn import AIOKafkaConnection, collect_hosts
+from aiokafka.errors import (
+    AuthenticationFailedError,
+    ClusterAuthorizationFailedError,
+    KafkaConnectionError,
+    KafkaError,
+    SaslAuthenticationFailed,
+    TopicAlreadyExistsError,
+    TopicAuthorizationFailedError,
+    UnsupportedSaslMechanismError,
+    for_code,
+)
 from aiokafka.helpers import create_ssl_context
+from aiokafka.protocol.metadata import MetadataRequest
 from typing_extensions import override
 
 from libs.errors import Rejected, Unavailable
@@ -25,8 +37,11 @@ REQUEST_SECONDS = 15.0
 ASK_SECONDS = 3.0
 """Seconds for a request that a healthy broker answers at once."""
 DECLARE_SECONDS = 30.0
+CREDENTIALS = "SUMA_KAFKA__SECURITY_PROTOCOL, SUMA_KAFKA__SASL_USERNAME and its password"
 SEEN_SECONDS = 0.1
 SELDOM_SECONDS = 30.0
+REFUSALS = (AuthenticationFailedError, SaslAuthenticationFailed, UnsupportedSaslMechanismError)
+UNPERMITTED = (TopicAuthorizationFailedError, ClusterAuthorizationFailedError)
 CHATTY = ("client", "conn", "cluster", "consumer.fetcher", "consumer.group_coordinator", "producer.sender")
 
 
@@ -40,6 +55,12 @@ class BadKafka(Rejected):
     """Kafka's settings contradict each other, or name unreadable files."""
 
     code = "BAD_KAFKA"
+
+
+class KafkaRefused(Rejected):
+    """Kafka answers but refuses this user, or its request; correct the credentials or the user's permissions."""
+
+    code = "KAFKA_REFUSED"
 
 
 class BadTopic(Rejected):
@@ -135,10 +156,33 @@ async def reach(address: Address) -> str:
     """Check that Kafka accepts this client. Return the brokers' address.
 
     Raises:
-        KafkaDown: it does not, or the TLS or SASL settings are wrong.
+        KafkaRefused: a broker answers, and refuses the user, the password, or a client without them.
+        KafkaDown: no broker answers, or the TLS settings are wrong.
     """
+    await _sign_in(address)
     async with _administrator(address):
         return address.bootstrap
+
+
+async def _sign_in(address: Address) -> None:
+    """Sign in to the first broker that answers. Clients of aiokafka only log why they are refused, and try again."""
+    client = address.client("suma-start")
+    for host, port, _ in collect_hosts(client.pop("bootstrap_servers")):
+        connection, greeted = AIOKafkaConnection(host, port, **client), False
+        try:
+            async with asyncio.timeout(ASK_SECONDS):
+                await connection.connect()
+                greeted = True
+                await connection.send(MetadataRequest([]))
+                return
+        except REFUSALS as error:
+            raise KafkaRefused(f"Kafka refuses the user {address.username}: {error}; correct {CREDENTIALS}") from None
+        except (KafkaError, OSError, TimeoutError) as error:
+            # A broker tells everybody its versions, and disconnects an anonymous client that asks for more.
+            if greeted and isinstance(error, KafkaConnectionError) and address.username is None:
+                raise KafkaRefused(f"Kafka refuses a client that does not sign in: set {CREDENTIALS}") from None
+        finally:
+            connection.close()
 
 
 async def declare(address: Address, topics: Sequence[Topic]) -> None:
@@ -146,7 +190,8 @@ async def declare(address: Address, topics: Sequence[Topic]) -> None:
 
     Raises:
         BadTopic: a topic has another number of partitions. Changing it would move keys, so it is left alone.
-        KafkaDown: Kafka does not answer, or denies access.
+        KafkaRefused: a topic is missing, and this user may not create it.
+        KafkaDown: Kafka does not answer.
     """
     async with answering(DECLARE_SECONDS), _administrator(address) as administrator:
         there = await _partitions(administrator, address, topics)
@@ -199,5 +244,7 @@ async def _create(administrator: AIOKafkaAdminClient, address: Address, topics: 
     answer = await administrator.create_topics(wanted)
     for name, code, *rest in answer.topic_errors:
         # Another process may have created it first.
-        if code and (error := for_code(code)) is not TopicAlreadyExistsError:
+        if (error := for_code(code)) in UNPERMITTED:
+            raise KafkaRefused(f"Kafka's topic {name} is missing, and {address.username} may not create it")
+        if code and error is not TopicAlreadyExistsError:
             raise KafkaDown(f"Kafka's topic {name} cannot be made: {error.__name__} {rest[0] if rest else ''}".strip())

@@ -31,7 +31,7 @@ from libs.runtime.embedded.daemon import (
 )
 
 Role = Literal["suma_app", "suma_bus", "suma_owner", "postgres"]
-"""The database roles. `postgres` is the superuser: for provisioning and tests, never requests (architecture.md 15)."""
+"""The embedded roles. `postgres` is the superuser: for provisioning and tests, never requests (architecture.md 15)."""
 
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -106,7 +106,7 @@ class Postgres:
         if self._daemon is not None:
             await _stop(self._daemon)
 
-    def dsn(self, role: Role, database: str = "suma") -> str:
+    def dsn(self, role: str, database: str = "suma") -> str:
         """Return the connection string of a role. It is valid for any process that knows the data directory."""
         return f"postgresql://{role}@/{quote(database)}?host={quote(str(socket_directory(self._data)))}&port=5432"
 

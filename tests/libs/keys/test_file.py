@@ -154,6 +154,28 @@ def test_whoever_has_only_public_halves_verifies_and_cannot_sign(folder: Path, k
         verifier.sign("grants", b"run it")
 
 
+def test_public_halves_are_shared_without_the_private_ones(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "public" / "grants").mkdir(parents=True)
+    signer, verifier = (FileKeys(folder / name, tmp_path / "public") for name in ("signer", "verifier"))
+    signature = signer.sign("grants", b"run it")
+    assert verifier.verify("grants", b"run it", signature)
+    assert [path.stem for path in (tmp_path / "public").rglob("*.*")] == [signature.key_id]
+    assert not (folder / "verifier").exists()
+
+
+def test_older_key_is_published_when_it_signs(folder: Path, tmp_path: Path) -> None:
+    FileKeys(folder / "signer").sign("grants", b"before")
+    (tmp_path / "public" / "grants").mkdir(parents=True)
+    signer, verifier = (FileKeys(folder / name, tmp_path / "public") for name in ("signer", "verifier"))
+    assert verifier.verify("grants", b"run it", signer.sign("grants", b"run it"))
+
+
+def test_key_without_a_shared_folder_stays_in_its_own(folder: Path, tmp_path: Path) -> None:
+    keys = FileKeys(folder, tmp_path / "public")
+    assert keys.verify("audit", b"head", keys.sign("audit", b"head"))
+    assert len(list((folder / "audit").glob("*.pub"))) == 1
+
+
 def test_a_secret_stays_the_same_and_differs_by_name(folder: Path, keys: Keys) -> None:
     assert keys.secret("salt:a") == FileKeys(folder).secret("salt:a")
     assert keys.secret("salt:a") != keys.secret("salt:b")

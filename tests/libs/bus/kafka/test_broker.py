@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
+from aiokafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFailedError
 
-from deploy.local.kafka import PASSWORD, USER, Kafka
+from deploy.local.kafka import PASSWORD, USER, Kafka, kafka
 from libs import ids
-from libs.bus.kafka import Address, BadTopic, KafkaDown, KafkaOutlet, reach
+from libs.bus.kafka import Address, BadTopic, KafkaBus, KafkaDown, KafkaOutlet, KafkaRefused, reach
 from libs.bus.kafka.broker import BadKafka, declare
 from libs.bus.ports import Record
 from libs.events.topics import MEMORY_EVENTS, TOPICS
@@ -93,7 +96,7 @@ async def test_without_our_certificate_or_the_right_authority_nobody_comes_in(br
 
 async def test_a_wrong_password_is_refused_and_stands_in_no_error(broker: Kafka) -> None:
     wrong = replace(sasl(broker, "SCRAM-SHA-256"), password="not-the-password")
-    with pytest.raises(KafkaDown) as refused:
+    with pytest.raises(KafkaRefused, match=f"refuses the user {USER}") as refused:
         await reach(wrong)
     assert "not-the-password" not in f"{refused.value!r} {wrong!r}"
 
@@ -101,3 +104,50 @@ async def test_a_wrong_password_is_refused_and_stands_in_no_error(broker: Kafka)
 async def test_a_certificate_that_cannot_be_read_is_named_at_once(broker: Kafka, tmp_path: Path) -> None:
     with pytest.raises(BadKafka, match="certificates"):
         await reach(replace(tls(broker), ca_file=tmp_path / "absent.pem"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def closed() -> AsyncIterator[Kafka]:
+    """The broker of docker-compose.yaml, with the topics that `migrate` makes."""
+    async with kafka(closed=True) as broker:
+        await declare(user(broker, "broker"), list(TOPICS.values()))
+        yield broker
+
+
+def user(broker: Kafka, name: str) -> Address:
+    bare = Address(broker.bootstrap, protocol="SASL_PLAINTEXT", mechanism="PLAIN")
+    return replace(bare, username=f"suma_{name}", password=broker.passwords[name])
+
+
+async def test_closed_broker_refuses_clients_without_the_right_password(closed: Kafka) -> None:
+    audit = user(closed, "audit_worker")
+    assert await reach(audit) == closed.bootstrap
+    with pytest.raises(KafkaRefused, match="does not sign in"):
+        await reach(Address(closed.bootstrap))
+    for wrong in (replace(audit, password="wrong"), replace(audit, mechanism="SCRAM-SHA-256")):
+        with pytest.raises(KafkaRefused, match="refuses the user suma_audit_worker"):
+            await reach(wrong)
+
+
+async def test_closed_broker_lets_a_service_read_its_own_topics_only(closed: Kafka) -> None:
+    await KafkaOutlet(user(closed, "conversation_worker"), "m").send([RECORD], safe=0)
+    assert await first_topic(user(closed, "memory_service"), "memory_service") == MEMORY_EVENTS.name
+    for group in ("audit_worker", "memory_service"):
+        with pytest.raises((GroupAuthorizationFailedError, TopicAuthorizationFailedError)):
+            await first_topic(user(closed, "audit_worker"), group)
+
+
+async def first_topic(address: Address, group: str) -> str:
+    """Return the topic of the first record that a member of the group reads."""
+    reader = KafkaBus(address, "m").consumer(group)
+    reader.subscribe([MEMORY_EVENTS.name])
+    try:
+        await reader.start()
+        return str((await asyncio.wait_for(reader.getone(), 30)).topic)
+    finally:
+        await reader.stop()
+
+
+async def test_service_may_not_create_topics_on_a_closed_broker(closed: Kafka) -> None:
+    with pytest.raises(KafkaRefused, match=r"x\.memory\.events is missing, and suma_gateway may not create it"):
+        await declare(replace(user(closed, "gateway"), prefix="x."), [MEMORY_EVENTS])
