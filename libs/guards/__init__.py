@@ -2,10 +2,9 @@
 
 Pure checks without files, network or models. Each raises a `Blocked` that names its rule, and runs twice: on the plan
 as written, and on the resolved args just before an attempt. `paths`, `commands` (programs and blocked patterns, with
-`words` to read text as a shell would), `urls`; `decisions` turns an outcome into a record.
+`words` to read text as a shell would), `urls`.
 """
 
 from libs.guards.blocked import Blocked
-from libs.guards.decisions import Decision, decided
 
-__all__ = ["Blocked", "Decision", "decided"]
+__all__ = ["Blocked"]

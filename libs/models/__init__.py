@@ -1,1 +1,1 @@
-"""Language models: the port, the offline planner, vendors' models, and a scripted model for tests."""
+"""Language models: the port, the offline planner, and vendors' models."""

@@ -2,21 +2,18 @@
 
 Nodes are integers and a path is derived from the parents, so moving a folder of a hundred thousand files is one entry.
 The scan is shared; a tree holds only the differences. Only this class changes them; a `Stage` records how to undo its
-requests. The networkx graph is built on demand.
+requests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from libs.workspace import names, reserved
 from libs.workspace.scan import ROOT, Absence, Scan
 from libs.workspace.signature import Signature
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Attrs = dict[str, Any]
 """name, kind, ino, size, mtime_ns, mode: the values of a networkx node."""
@@ -65,16 +62,6 @@ class Tree:
         """Approximate memory in bytes besides the scan."""
         changed, absent = len(self._values) + len(self._places), len(self._away) + len(self._gone)
         return CHANGED_BYTES * changed + ABSENT_BYTES * absent
-
-    @property
-    def graph(self) -> nx.DiGraph[int]:
-        """The present tree as a networkx graph, for computations; changes to it have no effect here."""
-        import networkx
-
-        graph: nx.DiGraph[int] = networkx.DiGraph()
-        graph.add_nodes_from((node, self.attrs(node)) for node in self)
-        graph.add_edges_from(self._edges())
-        return graph
 
     def place(self, node: int) -> tuple[int, str]:
         """Return the parent and the name."""
@@ -206,7 +193,7 @@ class Tree:
         self._values.setdefault(node, {}).update(values)
 
     def export(self) -> dict[str, Any]:
-        """Return the same as `networkx.node_link_data(graph, edges="edges")`, three times as fast (S4-26)."""
+        """Return the tree as `networkx.node_link_data(graph, edges="edges")` would (S4-26): its readers load it so."""
         return {
             "directed": True,
             "multigraph": False,

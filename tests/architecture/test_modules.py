@@ -41,7 +41,6 @@ LOG_LINE = re.compile(r"(?!(a|an|the|nobody|someone|cannot) )[a-z][^:]*[^.:]")
 """A past verb, a noun, and fields."""
 
 UNUSED = {
-    "Scripted": "a model for the tests of whole platforms",
     "check_command": "the guard of a shell tool (S4-30)",
     "check_redirect": "the guard of a tool that follows redirects (S4-30)",
     "create_database": "the tests of many platforms on one server",

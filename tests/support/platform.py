@@ -38,7 +38,6 @@ from libs.events.values import Plan, Step, StepState
 from libs.keys.file import FileKeys
 from libs.models.offline import OfflineModel
 from libs.models.ports import Model, PlanDraft, PlannerOutcome
-from libs.models.scripted import Scripted
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy.ports import Decision, Policy, PolicyUnanswered
 from libs.policy.rego import RegoPolicy
@@ -50,6 +49,7 @@ from libs.search.embedder import HashedEmbedder
 from libs.skills import Categories, Skills
 from libs.tools import Tool, checked
 from tests import infrastructure
+from tests.support.scripted import Scripted
 
 TEMPLATE = "suma_house"
 SERVICES = ("conversation_worker", "committee_worker", "tool_executor")

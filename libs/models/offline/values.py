@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-import humanfriendly
-
 from libs.models.offline.lexicon import Lexicon, singular
 
 SIZE = re.compile(r"^(\d+(?:[.,]\d+)?)\s*(b|byte|bytes|[kmgt]i?b|[kmgt]|kilobytes?|megabytes?|gigabytes?|megs?|gigs?)$")
-BYTES = {"megs": "mb", "meg": "mb", "gigs": "gb", "gig": "gb"}
 HALF = ("half", "a")
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 YEAR = re.compile(r"^(19|20)\d\d$")
@@ -71,12 +68,17 @@ def size_at(words: Sequence[str], at: int) -> tuple[int, int] | None:
     for words_, share in (((*HALF, ""), 0.5), (("a", ""), 1), (("one", ""), 1)):
         unit = words[at + len(words_) - 1 : at + len(words_)]
         if tuple(words[at : at + len(words_) - 1]) == words_[:-1] and unit and (found := SIZE.match(f"1 {unit[0]}")):
-            return len(words_), int(share * humanfriendly.parse_size(f"1 {BYTES.get(found[2], found[2])}"))
+            return len(words_), int(share * _bytes("1", found[2]))
     for length in (2, 1):
         if found := SIZE.match(" ".join(words[at : at + length])):
-            unit = BYTES.get(found[2], found[2])
-            return length, humanfriendly.parse_size(f"{found[1].replace(',', '.')} {unit}")
+            return length, int(_bytes(found[1], found[2]))
     return None
+
+
+def _bytes(number: str, unit: str) -> float:
+    """Return a size in bytes. Units are decimal, but for `KiB` and its like."""
+    base = 1024 if unit[1:3] == "ib" else 1000
+    return float(number.replace(",", ".")) * float(base ** "bkmgt".index(unit[0]))
 
 
 def duration_at(words: Sequence[str], at: int, lexicon: Lexicon) -> tuple[int, timedelta] | None:

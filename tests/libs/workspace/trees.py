@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import networkx as nx
+
 from libs.workspace import names
 from libs.workspace.operations import AnyOperation, Inline
 from libs.workspace.signature import kind_of
@@ -29,6 +31,14 @@ class Fact(NamedTuple):
     mtime_ns: int
     content: str
     attributes: tuple[tuple[str, bytes], ...]
+
+
+def graph(tree: Tree) -> nx.DiGraph[int]:
+    """Return a tree as a networkx graph (S4-24)."""
+    made: nx.DiGraph[int] = nx.DiGraph()
+    made.add_nodes_from((node, tree.attrs(node)) for node in tree)
+    made.add_edges_from((folder, node) for folder in tree for node in tree.inside(folder))
+    return made
 
 
 def grow(root: Path, files: dict[str, bytes | str | None]) -> Path:

@@ -15,9 +15,9 @@ from libs.events import PlanCancelRequested, PlanProposed, PlanRejected, PlanReq
 from libs.events.committee import Task
 from libs.events.values import Hitl, Plan
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
-from libs.models.scripted import Scripted
 from libs.skills import ToolDefinition
 from tests.support.platform import RunningPlatform, plan, run_platform
+from tests.support.scripted import Scripted
 
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
 OUTSIDE = plan(("manage-files.create", {"path": "../x", "name": "n", "type": "directory"}))

@@ -15,7 +15,6 @@ from libs.events import MessageCompleted, TurnEnded, WorkspaceChanged
 from libs.events.committee import Task
 from libs.events.values import Hitl
 from libs.models.ports import ModelText
-from libs.models.scripted import Scripted
 from libs.runtime.host import host, prepare
 from tests.infrastructure import PACE
 from tests.support.platform import (
@@ -28,6 +27,7 @@ from tests.support.platform import (
     run_platform,
     scripted_model,
 )
+from tests.support.scripted import Scripted
 
 TIDY = plan(
     ("manage-files.list", {"path": "."}),

@@ -19,11 +19,11 @@ from libs.events import (
     TurnEnded,
 )
 from libs.events.values import StepState, ToolCall
-from libs.models.scripted import Scripted
 from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.support import platform
 from tests.support.platform import RunningPlatform, run_platform
+from tests.support.scripted import Scripted
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -11,8 +11,8 @@ from libs.database import Dsns
 from libs.events import MessageCompleted, ToolRequested, TurnQueued
 from libs.events.values import Hitl, Plan
 from libs.models.ports import PlanDraft
-from libs.models.scripted import Scripted
 from tests.support.platform import plan, run_platform, scripted_model
+from tests.support.scripted import Scripted
 
 LIST = ("manage-files.list", {"path": "."})
 

@@ -11,8 +11,8 @@ from typing_extensions import override
 from libs.database import Dsns
 from libs.events.committee import Task
 from libs.models.ports import ModelText, PlanDraft
-from libs.models.scripted import Scripted
 from tests.support.platform import plan, run_platform
+from tests.support.scripted import Scripted
 
 
 class Remembering(Scripted):

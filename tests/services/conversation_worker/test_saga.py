@@ -10,8 +10,8 @@ from libs.database import Dsns
 from libs.events import MessageCompleted, PlanRequested, RememberRequested, StepChanged, TurnEnded, TurnQueued
 from libs.events.values import Plan, Step, StepState
 from libs.models.ports import PlanDraft
-from libs.models.scripted import Scripted
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
+from tests.support.scripted import Scripted
 
 LIST = ("manage-files.list", {"path": "."})
 LOOK = ("manage-files.get_metadata", {"path": "a.txt"})

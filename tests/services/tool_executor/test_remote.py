@@ -21,7 +21,6 @@ from libs.events import ToolFailed, ToolSucceeded, ToolUnknown, TurnEnded
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
-from libs.models.scripted import Scripted
 from libs.objects import bodies
 from libs.runtime.embedded.postgres import Postgres
 from libs.skills import ToolDefinition
@@ -32,6 +31,7 @@ from tests import infrastructure
 from tests.support import mcp_server, platform
 from tests.support.mcp_server import TOKEN, Instead, ToolServer, reads, text, tool
 from tests.support.platform import TENANT, RunningPlatform
+from tests.support.scripted import Scripted
 
 OPERATOR = {"principal": "op", "scopes": ["*"]}
 

@@ -21,10 +21,10 @@ from libs.events.topics import EXECUTOR
 from libs.events.values import Hitl
 from libs.identity import grants
 from libs.models.ports import PlanDraft, PlannerOutcome
-from libs.models.scripted import Scripted
 from libs.skills import Catalogue, Place, Skills, Source, ToolDefinition
 from tests.libs.skills.folders import TOOL, skill
 from tests.support.platform import REPOSITORY, TENANT, WHO, RunningPlatform, plan, run_platform, scripted_model
+from tests.support.scripted import Scripted
 
 LOOK = plan(("skills.use", {"skill": "letters"}))
 LIST = plan(("manage-files.list", {"path": "."}))

@@ -14,8 +14,8 @@ from libs.events.values import Plan, Step
 from libs.models.offline.agreement import Agreeing
 from libs.models.offline.planner import Planner
 from libs.models.ports import ClarificationNeeded, PlanDraft
-from libs.models.scripted import Scripted
 from libs.skills import Categories, ToolDefinition
+from tests.support.scripted import Scripted
 
 Catalogue = Sequence[ToolDefinition]
 HONEST = ("Delete the images.", "manage-files.delete", {"paths": ["a.png"]})

@@ -8,7 +8,7 @@ from libs.errors import Unavailable
 from libs.events.committee import Task
 from libs.events.values import Plan
 from libs.models.ports import Answered, Model
-from libs.models.scripted import OutOfReplies, Scripted
+from tests.support.scripted import OutOfReplies, Scripted
 
 TASK, PLAN = Task(text="x", intent=""), Plan(plan_id="p")
 
