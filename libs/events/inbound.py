@@ -82,7 +82,7 @@ class TurnCancelRequested(Spoken):
 
 @event("suma.rollback.requested.v1", INBOUND)
 class RollbackRequested(Spoken):
-    """Roll back to a snapshot of the open turn's stage, or a whole committed turn by its journal."""
+    """Roll back to a snapshot of the open turn's stage, or a committed turn by its journal, or redo one."""
 
     turn_id: str
     """Created by the gateway for the rollback's own turn."""
@@ -91,3 +91,5 @@ class RollbackRequested(Spoken):
     snapshot: str | None = None
     commit_id: str | None = None
     exclude: tuple[str, ...] = ()
+    redo: bool = False
+    """Make the changes of a rolled back commit again."""

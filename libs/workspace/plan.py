@@ -4,7 +4,7 @@ A *slot* is a name in the transaction's folder. An item that leaves its place is
 slot, deepest first. An item that takes a place is renamed from its slot to its path after, shallowest first. A file
 that is overwritten in place is exchanged with its slot. So swaps, chains, cycles, case-only renames and a folder moved
 below its own child are no special cases, and the old inode is the pre-image. The inverted plan (`inverted`) is the
-rollback of a commit.
+rollback of a commit, and inverted again its redo.
 """
 
 from __future__ import annotations

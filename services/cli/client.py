@@ -126,7 +126,7 @@ class Client:
     def commit(self, session: str, *, exclude: Sequence[str] = ()) -> Json:
         return self._post(f"/v1/sessions/{session}/commit", {"exclude": list(exclude)})
 
-    def rollback(self, session: str, *, target: Mapping[str, str], exclude: Sequence[str] = ()) -> Json:
+    def rollback(self, session: str, *, target: Mapping[str, Json], exclude: Sequence[str] = ()) -> Json:
         return self._post(f"/v1/sessions/{session}/rollback", {**target, "exclude": list(exclude)})
 
     def post(self, path: str, body: Mapping[str, Json]) -> Json:

@@ -58,7 +58,21 @@ from services.cli.turns import MORE_BELOW, UNDO_WANTED, TurnResult, follow, outc
 if TYPE_CHECKING:
     from services.cli.client import Client
 
-FIRST = ("run", "chat", "sessions", "diff", "commit", "rollback", "log", "purge", "up", "status", "stop", "doctor")
+FIRST = (
+    "run",
+    "chat",
+    "sessions",
+    "diff",
+    "commit",
+    "rollback",
+    "redo",
+    "log",
+    "purge",
+    "up",
+    "status",
+    "stop",
+    "doctor",
+)
 LAST = ("eval", "budgets")
 
 
@@ -301,13 +315,46 @@ def rollback(
     if to and commit_id:
         raise Usage("use --to or --commit, not both")
     target = {"snapshot": to} if to else {"commit_id": commit_id} if commit_id else {}
+    _turn_back(session, target, exclude, yes=yes, as_json=as_json, verbose=verbose)
+
+
+@app.command()
+def redo(
+    session: Which = None,
+    commit_id: Annotated[
+        str | None, typer.Option("--commit", metavar="ID", help="That commit instead of the last undone.")
+    ] = None,
+    exclude: Exclude = None,
+    yes: AsYes = False,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Make the changes again that the last rollback undid; files modified since are listed, never overwritten."""
+    target = {"redo": True} | ({"commit_id": commit_id} if commit_id else {})
+    _turn_back(session, target, exclude, yes=yes, as_json=as_json, verbose=verbose)
+
+
+def _turn_back(
+    session: str | None,
+    target: Mapping[str, Any],
+    exclude: Sequence[str] | None,
+    *,
+    yes: bool,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    """Roll a session back, or redo its rollback."""
     with connected() as client:
         screen = Screen(console, verbose=verbose)
-        session = _session(client, session) if session else _last_changed_session(client, screen, yes=yes)
+        session = (
+            _session(client, session) if session else _last_changed_session(client, screen, "redo" in target, yes=yes)
+        )
         view = _view(client, session, screen, as_json=as_json, yes=yes)
         done = client.rollback(session, target=target, exclude=exclude or ())
         turn, after = done["turn_id"], done["after"]
-        _finish(follow(client, session, turn, after=after, watcher=view.watcher, person=view.person))
+        ended = follow(client, session, turn, after=after, watcher=view.watcher, person=view.person)
+        view.undo(ended)
+        _finish(ended)
 
 
 @app.command()
@@ -459,9 +506,10 @@ def _working_folder(client: Client, folder: Path | None, yes: bool, screen: Scre
 
 
 def _talk(client: Client, view: SessionView, text: str, *, hitl: str | None) -> None:
-    """Handle one line of the chat. A printed undo command (`suma rollback …`) is run directly, not planned."""
-    if (command := text.split())[:2] == ["suma", "rollback"]:
-        _undo(client, view, _session(client, command[2]) if len(command) > 2 else view.session)
+    """Handle one line of the chat. A printed command (`suma rollback …`, `suma redo …`) is run, not planned."""
+    if (command := text.split())[:2] in (["suma", "rollback"], ["suma", "redo"]):
+        session = _session(client, command[2]) if len(command) > 2 else view.session
+        _undo(client, view, session, {"redo": command[1] == "redo"})
     elif text and (ended := say(client, view, text, hitl=hitl)) is not None:
         view.undo(ended, phrases.UNDO_BY_WORDS)
         if ended.reason == UNDO_WANTED:
@@ -487,7 +535,7 @@ def _offer_undo(client: Client, view: SessionView) -> TurnResult | None:
     view.screen.say("")
     diff_of(view.screen, taken_back(last.diff))
     if _agrees_to_undo(view, last):
-        return _undo(client, view, last.session, commit_id=last.commit_id)
+        return _undo(client, view, last.session, {"commit_id": last.commit_id})
     return None
 
 
@@ -502,13 +550,16 @@ def _agrees_to_undo(view: SessionView, last: undo.LastCommit) -> bool:
             raise AnswerRequired(f"waiting for your answer: undo the change shown? (`{command}` undoes it)")
 
 
-def _undo(client: Client, view: SessionView, session: str, **target: str) -> TurnResult | None:
+def _undo(client: Client, view: SessionView, session: str, target: Mapping[str, Any]) -> TurnResult | None:
     try:
         done = client.rollback(session, target=target)
     except errors.Refused as error:
         view.screen.say(words.plain(error), "yellow")
         return None
-    return follow(client, session, done["turn_id"], after=done["after"], watcher=view.watcher, person=view.person)
+    turn, after = done["turn_id"], done["after"]
+    ended = follow(client, session, turn, after=after, watcher=view.watcher, person=view.person)
+    view.undo(ended)
+    return ended
 
 
 @dataclass(frozen=True)
@@ -542,9 +593,9 @@ class SessionView:
         self.screen.tell(phrases.STAYS_OPEN, "dim", session=self.session)
 
     def undo(self, ended: TurnResult, how: str = phrases.UNDO) -> None:
-        if ended.commits and self.watcher is self.screen:
+        if (ended.commits or ended.undone) and self.watcher is self.screen:
             self.screen.say("")
-            self.screen.tell(how, "dim", session=self.session)
+            self.screen.tell(how if ended.commits else phrases.REDO, "dim", session=self.session)
 
 
 def _view(
@@ -681,18 +732,19 @@ SESSIONS_SEARCHED = 30
 """How many sessions to search for the last change."""
 
 
-def _last_changed_session(client: Client, screen: Screen, *, yes: bool) -> str:
-    """Return the newest session that has something to undo; unless `yes`, ask first if it is not the newest one."""
+def _last_changed_session(client: Client, screen: Screen, redo: bool, *, yes: bool) -> str:
+    """Return the newest session with something to undo or redo; unless `yes`, ask first if it is not the newest one."""
     found = client.get("/v1/sessions", limit=SESSIONS_SEARCHED)["sessions"]
+    last, command, does = (undo.last_undone, "redo", "redoes") if redo else (undo.last_change, "rollback", "undoes")
     for one in found:
-        if one["turn_id"] is None and undo.last_change(client, one["session_id"]) is None:
+        if one["turn_id"] is None and last(client, one["session_id"]) is None:
             continue
         session, title, folder = (words.line(one[name] or "?", 200) for name in ("session_id", "title", "root"))
-        question = screen.words(phrases.UNDO_OLDER, title=title, folder=folder)
+        question = screen.words(phrases.REDO_OLDER if redo else phrases.UNDO_OLDER, title=title, folder=folder)
         if yes or one is found[0] or (interactive() and Terminal(screen).agrees(question, enter=False)):
             return session
         raise Usage(
-            f"nothing was done; `suma rollback {session}` undoes “{words.line(one['title'] or '?')}” in {folder}"
+            f"nothing was done; `suma {command} {session}` {does} “{words.line(one['title'] or '?')}” in {folder}"
         )
     return _session(client, None)
 

@@ -73,14 +73,19 @@ COMMIT = "Make these changes?"
 UNDO_LAST = "Undo this, the last change in this folder?"
 NOTHING_TO_UNDO = "Nothing to undo in this folder."
 UNDO_OLDER = "The newest session changed nothing. Undo “{title}” in {folder}?"
+REDO_OLDER = "The newest session has undone nothing. Redo “{title}” in {folder}?"
 STOP = "Stop this task? (no = keep it running in the background)"
 STOPPED = "Stopped. No file was changed."
 MORE_SESSIONS = "Older sessions are not shown; --limit {n} shows more."
 TOO_LATE = "It was done before it could be stopped."
 UNDO = "To undo this: suma rollback {session}"
+REDO = "To redo this: suma redo {session}"
 UNDO_BY_WORDS = "To undo this, say: undo that"
 MODIFIED = "Nothing was changed: these files have been modified since."
-UNDO_REST = "To undo the rest: suma rollback --exclude PATH for each of these."
+REST: Mapping[str, str] = {
+    "rollback": "To undo the rest: suma rollback --exclude PATH for each of these.",
+    "redo": "To redo the rest: suma redo --exclude PATH for each of these.",
+}
 CHANGED: Mapping[str, str] = {
     "committed": "Done: {n}.",
     "rolled_back": "Undone: {n}.",
@@ -121,6 +126,7 @@ HELP = """Say in plain words what to do with your files, for example:
   sort by type               how large is this folder?
 Every change is shown first: y makes it, n does not, x leaves some out, or say what to change.
 undo that   undoes the last change
+suma redo   makes it again
 /help       shows this help
 exit, quit  end the chat (so does Ctrl-D)"""
 LEAVE = re.compile(r"/?(?:exit|quit|bye|goodbye|q)[.!]?", re.IGNORECASE)

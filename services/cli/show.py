@@ -82,7 +82,7 @@ class Screen:
         self._partial, self._flow = "", Flow()
         self._outcome, self._whole = "", list[str]()
         self._empty, self._muted = not console.is_terminal, False
-        self._undoing = False
+        self._undoing = ""
 
     @property
     def width(self) -> int:
@@ -200,8 +200,8 @@ class Screen:
     # Progress
 
     def _turn_started(self, event: SessionEvent) -> None:
-        """Note whether this is a rollback, which has no message."""
-        self._undoing = event.data.get("message_id", "") is None
+        """Note whether this is a rollback or a redo, which has no message."""
+        self._undoing = event.data["text"] if event.data.get("message_id", "") is None else ""
 
     def _turn_queued(self, event: SessionEvent) -> None:
         self.tell(phrases.QUEUED, "dim", n=event.data["position"])
@@ -324,8 +324,8 @@ class Screen:
             self.say(phrases.MODIFIED, "yellow")
             for path in data["conflicts"][:SHOWN]:
                 self.say(f"  {words.line(path)}")
-            if self._undoing:
-                self.say(phrases.UNDO_REST, "yellow")
+            if self._undoing in phrases.REST:
+                self.say(phrases.REST[self._undoing], "yellow")
         elif (template := phrases.CHANGED.get(data["change"])) is not None:
             # Printed at the end, unless the answer reports it.
             self._outcome = self.words(template, n=self.changes(data["operations"]))

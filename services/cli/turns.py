@@ -39,6 +39,8 @@ class TurnResult:
     commits: list[str] = field(default_factory=list)
     operations: int = 0
     """The number of changes that these made."""
+    undone: bool = False
+    """A rollback undid changes, which can be redone."""
     instead: str | None = None
     """The next request, typed instead of an approval."""
     seq: int = 0
@@ -114,6 +116,8 @@ def _note(ended: TurnResult, event: SessionEvent) -> None:
         case "workspace.changed" if event.data["change"] == "committed" and event.data["operations"]:
             ended.commits.append(event.data["commit_id"])
             ended.operations += event.data["operations"]
+        case "workspace.changed" if event.data["change"] == "rolled_back":
+            ended.undone = bool(event.data["operations"])
         case "workspace.changed" if event.data["change"] == "dropped":
             ended.step_states.add("dropped")
         case "plan.proposed":

@@ -1,4 +1,4 @@
-"""The last commit of a session, or of its folder, which an undo rolls back."""
+"""The last commit of a session, or of its folder, which an undo rolls back, or a redo makes again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from services.cli.errors import Refused
 
 if TYPE_CHECKING:
     from services.cli.client import Client
-    from services.cli.streams import SessionEvent
 
 NOT_FOUND = 404
 
@@ -42,13 +41,23 @@ def last_commit(client: Client, session: str) -> LastCommit | None:
 
 def last_change(client: Client, session: str) -> Mapping[str, Any] | None:
     """Return the session's last commit that was not rolled back as a whole."""
+    return _latest(client, session, "committed")
+
+
+def last_undone(client: Client, session: str) -> Mapping[str, Any] | None:
+    """Return the session's last whole rollback that was not redone."""
+    return _latest(client, session, "rolled_back")
+
+
+def _latest(client: Client, session: str, change: str) -> Mapping[str, Any] | None:
+    """Return the last change of this kind whose commit has not changed again since."""
     commits: dict[str, Mapping[str, Any]] = {}
     for event in client.past_events(session):
-        if event.type == "workspace.changed" and event.data["change"] == "committed" and event.data["operations"]:
-            commits[event.data["commit_id"]] = event.data
-        elif _is_whole_rollback(event):
+        # Events from before `whole` existed do not carry it.
+        if event.type == "workspace.changed" and event.data["operations"] and event.data.get("whole", True):
             commits.pop(event.data["commit_id"], None)
-    return next(reversed(commits.values()), None)
+            commits[event.data["commit_id"]] = event.data
+    return next((data for data in reversed(commits.values()) if data["change"] == change), None)
 
 
 def _owns(client: Client, principal: str, session: str) -> bool:
@@ -58,8 +67,3 @@ def _owns(client: Client, principal: str, session: str) -> bool:
         if error.status != NOT_FOUND:
             raise
         return False
-
-
-def _is_whole_rollback(event: SessionEvent) -> bool:
-    # Events from before `whole` existed do not carry it.
-    return event.type == "workspace.changed" and event.data["change"] == "rolled_back" and event.data.get("whole", True)

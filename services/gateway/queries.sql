@@ -185,18 +185,17 @@ select extract(epoch from expires_at - bus.now())::float8 from (
 -- name: condemned_blobs(tenant, collector, most)
 select sha256 from gateway.upload_blobs where tenant_id = :tenant and collector = :collector order by sha256 limit :most;
 
--- name: last_commit(tenant, session)$
--- The newest commit of a session that has not been rolled back as a whole.
-select c.data ->> 'commit_id' from gateway.session_events c
-where c.tenant_id = :tenant and c.session_id = :session and c.event_type = 'suma.workspace.changed.v1'
-    and c.data ->> 'change' = 'committed' and c.data ->> 'commit_id' is not null
-    and not exists (
-        select from gateway.session_events r
-        where r.tenant_id = c.tenant_id and r.session_id = c.session_id and r.event_type = 'suma.workspace.changed.v1'
-            and r.seq > c.seq and r.data ->> 'change' = 'rolled_back' and r.data ->> 'commit_id' = c.data ->> 'commit_id'
-            and (r.data ->> 'whole')::boolean is not false
-    )
-order by c.seq desc limit 1;
+-- name: last_change(tenant, session, change)$
+-- The session's commit that was committed, or rolled back as a whole, last; only one that it still is.
+select commit_id from (
+    select distinct on (commit_id) c.data ->> 'commit_id' as commit_id, c.data ->> 'change' as change, c.seq
+    from gateway.session_events c
+    where c.tenant_id = :tenant and c.session_id = :session and c.event_type = 'suma.workspace.changed.v1'
+        and c.data ->> 'change' in ('committed', 'rolled_back') and c.data ->> 'commit_id' is not null
+        and (c.data ->> 'whole')::boolean is not false
+    order by commit_id, c.seq desc
+) as latest
+where change = :change order by seq desc limit 1;
 
 -- name: receipt(tenant, principal, key, keep)^
 -- The stored answer of this idempotency key, while it is valid.

@@ -376,9 +376,10 @@ class Store:
             rows = queries.condemned_blobs(connection, tenant=tenant, collector=collector, most=most)
             return [row["sha256"] async for row in rows]
 
-    async def last_commit(self, tenant: str, session: str) -> str | None:
+    async def last_change(self, tenant: str, session: str, change: str) -> str | None:
+        """Return the commit that was last `committed`, or last `rolled_back`, and is so still."""
         async with self._database.read(GROUP, tenant) as connection:
-            found: str | None = await queries.last_commit(connection, tenant=tenant, session=session)
+            found: str | None = await queries.last_change(connection, tenant=tenant, session=session, change=change)
             return found
 
     async def receipt(self, tenant: str, principal: str, key: str, *, keep: float) -> Receipt | None:

@@ -222,6 +222,7 @@ class History:
             "changes": {name: diff[name] for name in ("created", "changed", "moved", "deleted")},
             "bytes": entry.size if entry is not None else 0,
             "undoable": undoable,
+            "redoable": entry is not None and entry.undoable and row["state"] == "rolled_back",
             "undo_until": self._until(entry) if entry is not None and undoable else None,
         }
 
@@ -234,6 +235,7 @@ class History:
             "state": "unknown",
             "bytes": entry.size,
             "undoable": entry.undoable,
+            "redoable": False,
             "undo_until": self._until(entry) if entry.undoable else None,
         }
 

@@ -49,9 +49,9 @@ select j.commit_id from executor.journal j where j.tenant_id = :tenant and j.roo
 select j.freed_at from executor.journal j where j.tenant_id = :tenant and j.commit_id = :commit;
 
 -- name: rolling_back(tenant)
--- Commits that are being rolled back now.
+-- Commits that are being rolled back or redone now.
 select t.args ->> 'commit_id' as commit_id from executor.tool_calls t
-where t.tenant_id = :tenant and t.state = 'running' and t.tool = 'workspace.rollback';
+where t.tenant_id = :tenant and t.state = 'running' and t.tool in ('workspace.rollback', 'workspace.redo');
 
 -- name: skill_approvals(tenant, root)
 -- Which skills of a folder's own are approved, each in which version.

@@ -23,7 +23,7 @@ from libs.workspace.errors import FULL, CommitConflict, Failed, HistoryGone, NoS
 from libs.workspace.history import Pruned
 from libs.workspace.lock import lock, seize
 from libs.workspace.reserved import HIDDEN
-from libs.workspace.rollback import RolledBack, rollback
+from libs.workspace.rollback import RolledBack, redo, rollback
 from libs.workspace.stage import Stage
 from services.tool_executor import shown_diff
 from services.tool_executor.chain import as_planned, expanded
@@ -35,7 +35,7 @@ from services.tool_executor.tools import containing, importing
 from services.tool_executor.tools.listing import left_alone
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolOutput, human, many
-from services.tool_executor.tools.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
+from services.tool_executor.tools.workspace_tools import COMMIT, DROP, REDO, RESTORE, ROLLBACK
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 
 LISTS = frozenset({"get_children"})
@@ -156,8 +156,8 @@ class CallRunner:
                 return await self._drop(lease, request, session)
             case str() if request.tool == RESTORE:
                 return await self._restore(lease, request, session)
-            case str() if request.tool == ROLLBACK:
-                return await self._roll_back(lease, request, session)
+            case str() if request.tool in (ROLLBACK, REDO):
+                return await self._roll_back(lease, request)
             case str() if request.tool == USE:
                 async with _deadline(request.deadline):
                     return await self._use(lease, request)
@@ -332,7 +332,9 @@ class CallRunner:
             done = await asyncio.to_thread(committed, root, commit_id)
         return done
 
-    async def _roll_back(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+    async def _roll_back(self, lease: Lease, request: ToolRequested) -> CallOutput:
+        """Undo a commit, or make its changes again."""
+        turn, state = (redo, "committed") if request.tool == REDO else (rollback, "rolled_back")
         commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(lease.tenant, request.root)
         exclude, fence = tuple(map(str, request.args.get("exclude", ()))), fence_of(lease)
         back: RolledBack
@@ -340,20 +342,18 @@ class CallRunner:
             back, removed = await self._whole(
                 lease,
                 root,
-                lambda: rollback(
-                    root, commit_id, fence=fence, exclude=exclude, request=request.call_id, step=self._step
-                ),
+                lambda: turn(root, commit_id, fence=fence, exclude=exclude, request=request.call_id, step=self._step),
             )
         except (HistoryGone, NoSuchCommit) as error:
             raise await self._history.gone(lease.tenant, commit_id) or error from None
         empty = Diff(version=0, count=0)
         return CallOutput(
-            {"operations": back.operations, "commit_id": commit_id, "whole": not exclude},
-            _rollback_summary(back, exclude),
+            {"operations": back.operations, "commit_id": commit_id, "whole": not exclude, "change": state},
+            _rollback_summary(back, exclude, state),
             warnings=(*back.warnings, *_removed(removed)),
             commit_id=commit_id,
-            # After a partial rollback the commit stays `committed`: its rest can still be rolled back.
-            journal=None if exclude else _journal(request, root, commit_id, "rolled_back", back.operations, empty),
+            # After a partial one the commit keeps its state: the rest can still follow.
+            journal=None if exclude else _journal(request, root, commit_id, state, back.operations, empty),
         )
 
     async def _drop(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
@@ -388,10 +388,13 @@ def _removed(history: Pruned) -> Iterator[str]:
         yield f"The disk was full: the history of {count} was removed ({human(history.size)}); they cannot be undone."
 
 
-def _rollback_summary(back: RolledBack, exclude: Sequence[str]) -> str:
+def _rollback_summary(back: RolledBack, exclude: Sequence[str], state: str) -> str:
+    redone = state == "committed"
     if not back.operations:
-        return "There was nothing left to roll back."
+        return f"There was nothing left to {'redo' if redone else 'roll back'}."
     rest = f", but for {len(exclude)} that were left out" if exclude else ""
+    if redone:
+        return f"Made {many(back.operations, 'change')} again{rest}."
     return f"Rolled back {many(back.operations, 'change')}; the files are as they were{rest}."
 
 

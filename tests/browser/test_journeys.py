@@ -33,7 +33,7 @@ async def test_printed_link_leads_to_a_task_done_and_undone(visitor: Visitor, li
     await expect(page.locator(".prose").last).to_contain_text(re.compile(r"\d+"))
     assert contents(folder) != before
     await undo(page)
-    await expect(page.get_by_label("Changes made").get_by_text("rolled back since")).to_be_visible()
+    await expect(page.get_by_label("Changes made").get_by_text("undone since")).to_be_visible()
     assert contents(folder) == before
 
 
@@ -70,8 +70,14 @@ async def test_excluded_file_stays_and_undo_restores_every_byte(person: Visitor,
     assert after != before
     assert sorted(after.values()) == sorted([b"same", b"la", b"milk"])
     await undo(page)
-    await expect(page.get_by_label("Changes made").get_by_text("rolled back since")).to_be_visible()
-    await expect(page.get_by_text("rolled back since")).to_have_count(1)
+    await expect(page.get_by_label("Changes made").get_by_text("undone since")).to_be_visible()
+    await expect(page.get_by_text("undone since")).to_have_count(1)
+    assert contents(folder) == before
+    await undo(page, "Redo")
+    await expect(page.get_by_label("Redo")).to_contain_text("changes made again")
+    assert contents(folder) == after
+    await undo(page)
+    await expect(page.get_by_text("undone since")).to_have_count(1)
     assert contents(folder) == before
 
 

@@ -30,7 +30,7 @@ async def test_task_waits_for_the_permission_of_its_folder(person: Visitor, live
     await ended(page, "Done")
     assert set(contents(folder)) == {"Audio/song.mp3"}
     await undo(page)
-    await expect(page.get_by_text("rolled back since")).to_be_visible()
+    await expect(page.get_by_text("undone since")).to_be_visible()
     assert set(contents(folder)) == {"song.mp3"}
 
 

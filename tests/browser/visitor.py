@@ -187,10 +187,10 @@ async def ended(page: Page, how: str | re.Pattern[str] = ENDS) -> None:
     await expect(page.get_by_role("article").last.locator("footer")).to_contain_text(how)
 
 
-async def undo(page: Page) -> None:
-    """Undo the changes of the page, and agree to it."""
-    await page.get_by_role("button", name="Undo").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Undo").click()
+async def undo(page: Page, how: str = "Undo") -> None:
+    """Undo the changes of the page, or redo them, and agree to it."""
+    await page.get_by_role("button", name=how).click()
+    await page.get_by_role("dialog").get_by_role("button", name=how).click()
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -274,6 +274,21 @@ async def test_rollback_with_yes_asks_nothing(live: Installation) -> None:
     assert (undone.code, names(folder)) == (0, {"a.txt", "b.txt", "song.mp3", "pic.jpg"})
 
 
+@pytest.mark.requirement("A24")
+async def test_what_was_undone_can_be_redone(live: Installation) -> None:
+    folder = mess(live.folder / "redone")
+    assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
+    sorted_names = names(folder)
+    assert "To redo this: suma redo" in (await live.suma("rollback")).out
+    (folder / "a.txt").write_text("by someone else")
+    refused = await live.suma("redo")
+    assert (refused.code, "suma redo --exclude PATH" in refused.out) == (1, True)
+    redone = await live.suma("redo", "--exclude", "a.txt")
+    assert redone.code == 0, redone.err
+    assert "To undo this: suma rollback" in redone.out
+    assert names(folder) == sorted_names - {"Documents/a.txt"} | {"a.txt"}
+
+
 async def test_rollback_after_a_partial_one_undoes_the_rest(live: Installation) -> None:
     folder = mess(live.folder / "the rest")
     before = names(folder)

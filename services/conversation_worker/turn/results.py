@@ -152,12 +152,16 @@ def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
 
 
 def _rolled_back(uow: UnitOfWork, result: ToolSucceeded) -> None:
-    """Record a rollback of all of the commit, or of what was not excluded; then the rest can still be rolled back."""
-    turn = uow.turn
+    """Record a rollback or redo of all of the commit, or of what was not excluded; then the rest can still follow."""
     data = result.data.json_ if isinstance(result.data.json_, dict) else {}
-    whole = bool(data.get("whole", True))
-    commits = tuple(c for c in uow.session.commits if c != turn.commit_id) if whole else uow.session.commits
-    _changed(uow, "rolled_back", result, commits, whole=whole)
+    whole, change = bool(data.get("whole", True)), str(data.get("change", "rolled_back"))
+    commits, undone = uow.session.commits, uow.session.undone
+    if whole:
+        commit_id = uow.turn.commit_id or ""
+        commits, undone = (tuple(c for c in ids if c != commit_id) for ids in (commits, undone))
+        commits, undone = ((*commits, commit_id), undone) if change == "committed" else (commits, (*undone, commit_id))
+    uow.update_session(undone=undone[-COMMITS_MOST:])
+    _changed(uow, change, result, commits, whole=whole)
     finish.note(uow, "the rollback had begun and was finished")
 
 

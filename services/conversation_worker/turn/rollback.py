@@ -1,4 +1,4 @@
-"""Undo: roll a commit back by its journal, or restore the open turn's stage to before one of its steps."""
+"""Undo: roll a commit back by its journal, or redo it, or restore the open turn's stage to before one of its steps."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from libs.events.values import Args, StepState
 from services.conversation_worker.turn import commit, start, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import (
+    REDO,
     RESTORE,
     ROLLBACK,
     Outcome,
@@ -21,18 +22,22 @@ from services.conversation_worker.turn.state import (
 from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
+NOTHING_TO_ROLL_BACK = ("NOTHING_TO_ROLL_BACK", "this session has no such commit")
+NOTHING_TO_REDO = ("NOTHING_TO_REDO", "this session has no such rolled back commit")
+
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """A request to roll a commit back, all of it but the excluded paths."""
+    """A request to roll a commit back, or to redo it, all of it but the excluded paths."""
 
     message: QueuedMessage
     commit_id: str
     exclude: tuple[str, ...]
+    redo: bool
 
 
 async def roll_back(context: TurnContext, uow: UnitOfWork, request: RollbackRequested) -> None:
-    """Undo what a person asks for: a commit, or the stage since a snapshot."""
+    """Undo what a person asks for: a commit, the rollback of one, or the stage since a snapshot."""
     message = message_of(request)
     if uow.has_seen(message.turn_id):
         return
@@ -40,19 +45,27 @@ async def roll_back(context: TurnContext, uow: UnitOfWork, request: RollbackRequ
         await _restore(context, uow, message, request.snapshot)
     elif not uow.accepts(Input.ROLLBACK, message.turn_id):
         start.refuse(uow, message, "BUSY", "another turn is under way; cancel it or wait for its end")
-    elif not (commit_id := request.commit_id or next(reversed(uow.session.commits), None)):
-        start.refuse(uow, message, "NOTHING_TO_ROLL_BACK", "this session has committed nothing")
-    elif commit_id not in uow.session.commits:
-        start.refuse(uow, message, "NOTHING_TO_ROLL_BACK", "this session has no such commit")
+    elif not (commit_id := _target(uow, request)):
+        start.refuse(uow, message, *(NOTHING_TO_REDO if request.redo else NOTHING_TO_ROLL_BACK))
     else:
-        uow.take(Input.ROLLBACK, message.turn_id, Undo(message, commit_id, request.exclude))
+        uow.take(Input.ROLLBACK, message.turn_id, Undo(message, commit_id, request.exclude, request.redo))
+
+
+def _target(uow: UnitOfWork, request: RollbackRequested) -> str:
+    """Return the commit to roll back or to redo; empty if the session has none such."""
+    session = uow.session
+    last = session.undone if request.redo else session.commits
+    commit_id = request.commit_id or next(reversed(last), "")
+    # One that was rolled back in part is still among the commits.
+    return commit_id if commit_id in (*session.commits, *last) else ""
 
 
 def message_of(request: RollbackRequested) -> QueuedMessage:
     """Return the request as a message: it is a turn of its own."""
     who = {"principal": request.principal, "scopes": request.scopes}
+    text = "redo" if request.redo else "rollback"
     return QueuedMessage.model_validate(
-        {"message_id": request.turn_id, "turn_id": request.turn_id, "text": "rollback", **who}
+        {"message_id": request.turn_id, "turn_id": request.turn_id, "text": text, **who}
     )
 
 
@@ -64,10 +77,10 @@ async def begin(_: TurnContext, uow: UnitOfWork, given: Undo) -> None:
 
 
 async def send(context: TurnContext, uow: UnitOfWork, given: Undo) -> None:
-    """Ask the executor to roll a commit back."""
+    """Ask the executor to roll a commit back, or to redo it."""
     args: Args = {"commit_id": given.commit_id, "exclude": list(given.exclude)}
-    message = given.message
-    await commit.start_workspace_call(context, uow, ROLLBACK, args, Input.ROLLBACK_SENT, approval_id=message.turn_id)
+    message, tool = given.message, REDO if given.redo else ROLLBACK
+    await commit.start_workspace_call(context, uow, tool, args, Input.ROLLBACK_SENT, approval_id=message.turn_id)
 
 
 async def _restore(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, snapshot: str) -> None:

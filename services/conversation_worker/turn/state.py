@@ -21,7 +21,8 @@ HISTORY_MOST = 20
 ENDED_MOST = 32
 """Turns whose end a session remembers, so that what comes late or twice ends nothing again."""
 
-COMMIT, ROLLBACK, RESTORE, DROP = "workspace.commit", "workspace.rollback", "workspace.restore", "workspace.drop"
+COMMIT, RESTORE, DROP = "workspace.commit", "workspace.restore", "workspace.drop"
+ROLLBACK, REDO = "workspace.rollback", "workspace.redo"
 """The tools with which the turn itself works on the workspace."""
 STEP_ENDED = frozenset(StepState) - {StepState.PENDING, StepState.RUNNING, StepState.AWAITING_APPROVAL}
 
@@ -203,6 +204,8 @@ class Session(Value):
     """Paths that were read, with the epoch at which they were (S0-14)."""
     commits: tuple[str, ...] = ()
     """Committed changesets of files that can be rolled back, oldest first."""
+    undone: tuple[str, ...] = ()
+    """Commits that were rolled back as a whole, the newest last; a redo makes their changes again."""
     attachments: tuple[Asset, ...] = ()
     """Files that messages named, oldest first; of one name, the newest."""
     queue: tuple[QueuedMessage, ...] = ()

@@ -191,6 +191,8 @@ class CommitShown(ResponseModel):
     bytes: int
     """The size of its history."""
     undoable: bool
+    redoable: bool
+    """Whether it was rolled back, and its history is still there to make its changes again."""
     undo_until: datetime | None
 
 

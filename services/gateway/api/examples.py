@@ -242,6 +242,7 @@ COMMIT_SHOWN = {
     "changes": {"created": 0, "changed": 0, "moved": 0, "deleted": 1},
     "bytes": 48213,
     "undoable": True,
+    "redoable": False,
     "undo_until": "2026-04-01T09:15:09Z",
 }
 NODE = {"id": 0, "name": "", "kind": "directory"}

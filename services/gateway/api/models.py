@@ -187,11 +187,13 @@ class Rollback(RequestModel):
     snapshot: Id | None = None
     commit_id: Id | None = None
     exclude: Exclusions = ()
+    redo: bool = False
+    """Make the changes of a rolled back commit again; of the last one if none is named."""
 
     @model_validator(mode="after")
     def _one_target(self) -> Rollback:
-        if self.snapshot is not None and self.commit_id is not None:
-            raise ValueError("name a snapshot or a commit, not both")
+        if self.snapshot is not None and (self.commit_id is not None or self.redo):
+            raise ValueError("name a snapshot or a commit, not both; only a commit can be redone")
         return self
 
 

@@ -53,6 +53,12 @@ class NothingToRollBack(Rejected):
     code = "NOTHING_TO_ROLL_BACK"
 
 
+class NothingToRedo(Rejected):
+    """No commit of this session is rolled back; name one that is."""
+
+    code = "NOTHING_TO_REDO"
+
+
 VIEWS = raises(NoSuchSession, *FOLDER)
 LARGE = raises(*FOLDER, Refusal(422, "REJECTED", "the tree has more than 20000 nodes; look at its facts or its diff"))
 NOT_CHANGED = Refusal(404, "NOT_FOUND", "The stage does not change this file; read the diff again.")
@@ -144,7 +150,7 @@ async def commit(
 @router.post(
     "/v1/sessions/{session_id}/rollback",
     response_model=Commanded,
-    responses=COMMANDED | raises(NoSuchSession, ReadOnly, NothingToRollBack),
+    responses=COMMANDED | raises(NoSuchSession, ReadOnly, NothingToRollBack, NothingToRedo),
     tags=["workspace"],
 )
 async def rollback(
@@ -156,16 +162,18 @@ async def rollback(
     body: Rollback | None = None,
     key: IdempotencyKey = None,
 ) -> Commanded:
-    """Undo changes. Files that changed since are reported and never overwritten."""
+    """Undo changes, or redo them. Files that changed since are reported and never overwritten."""
     session, asked = await here.writable(who, session_id), body or Rollback()
+    once = IdempotentRequest.of(request, key, body)
 
     async def decide() -> CommandResult:
         turn = ids.new()
         commit_id = asked.commit_id
         if asked.snapshot is None and commit_id is None:
-            commit_id = await here.store.last_commit(who.tenant, session_id)
+            change = "rolled_back" if asked.redo else "committed"
+            commit_id = await here.store.last_change(who.tenant, session_id, change)
             if commit_id is None:
-                raise NothingToRollBack
+                raise NothingToRedo if asked.redo else NothingToRollBack
         cause = commands.cause_of(who, session_id, turn)
         record = await commands.permitted(here, cause, who, "workspace.rollback")
         event = RollbackRequested(
@@ -175,12 +183,14 @@ async def rollback(
             snapshot=asked.snapshot,
             commit_id=commit_id,
             exclude=asked.exclude,
+            redo=asked.redo,
         )
-        text = f"rollback to {asked.snapshot}" if asked.snapshot else f"rollback of {commit_id}"
+        what = "redo" if asked.redo else "rollback"
+        text = f"rollback to {asked.snapshot}" if asked.snapshot else f"{what} of {commit_id}"
         opened = messages.turn_opened(cause, turn_id=turn, text=text, at=here.platform.clock.now().isoformat())
         return CommandResult(opened + Changeset(cause).emit(record, event), commands.receipt(cause, turn, session))
 
-    receipt = await commands.write(here, who, IdempotentRequest.of(request, key, body), decide)
+    receipt = await commands.write(here, who, once, decide)
     of_request, turn = receipt["request_id"], receipt["turn_id"]
     done = await commands.outcome(here, who, receipt, lambda event: outcomes.undoes(of_request, turn, event))
     response.status_code = 200 if done.outcome else 202

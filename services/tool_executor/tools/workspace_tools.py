@@ -15,7 +15,8 @@ class WorkspaceTool:
     changes_files: bool
 
 
-COMMIT, DROP, RESTORE, ROLLBACK = "workspace.commit", "workspace.drop", "workspace.restore", "workspace.rollback"
+COMMIT, DROP, RESTORE = "workspace.commit", "workspace.drop", "workspace.restore"
+ROLLBACK, REDO = "workspace.rollback", "workspace.redo"
 
 WORKSPACE_TOOLS: Mapping[str, WorkspaceTool] = MappingProxyType(
     {
@@ -23,5 +24,7 @@ WORKSPACE_TOOLS: Mapping[str, WorkspaceTool] = MappingProxyType(
         DROP: WorkspaceTool("workspace.commit", changes_files=False),
         RESTORE: WorkspaceTool("workspace.rollback", changes_files=False),
         ROLLBACK: WorkspaceTool("workspace.rollback", changes_files=True),
+        # A redo is the rollback of a rollback.
+        REDO: WorkspaceTool("workspace.rollback", changes_files=True),
     }
 )

@@ -1,23 +1,26 @@
-"""A commit or rollback killed at any point is fully in effect or not at all, and stays so through further kills."""
+"""A commit, rollback or redo killed at any point has its full effect or none, also through further kills."""
 
 from __future__ import annotations
 
 import os
 import random
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from libs.errors import Conflict
 from libs.workspace.commit import commit, outcome
+from libs.workspace.engine import Fence, Step, no_step
 from libs.workspace.errors import Busy, NoSuchPath
 from libs.workspace.lock import lock, seize
 from libs.workspace.operations import AnyOperation, Copy, Create, Delete, Move, Write
 from libs.workspace.recovery import Decision, recover
-from libs.workspace.rollback import rollback
+from libs.workspace.rollback import redo, rollback
 from tests.libs.workspace.trees import (
     Counted,
     Killed,
@@ -51,15 +54,26 @@ SMALL: dict[str, bytes | str | None] = {
     "docs/old/y": "y",
     "docs/old/z": "z",
 }
-Act = Callable[[Path, Callable[[str], None]], object]
 
 
-def committing(root: Path, step: Callable[[str], None]) -> None:
-    commit(root, staged(root, *OPERATIONS), commit_id="c", fence=owner, step=step)
+class Act(Protocol):
+    def __call__(self, root: Path, step: Step = no_step, fence: Fence = owner) -> object: ...
 
 
-def rolling_back(root: Path, step: Callable[[str], None]) -> None:
-    rollback(root, "c", fence=owner, step=step)
+def committing(root: Path, step: Step = no_step, fence: Fence = owner) -> None:
+    commit(root, staged(root, *OPERATIONS), commit_id="c", fence=fence, step=step)
+
+
+def rolling_back(root: Path, step: Step = no_step, fence: Fence = owner) -> None:
+    rollback(root, "c", fence=fence, step=step)
+
+
+def redoing(root: Path, step: Step = no_step, fence: Fence = owner) -> None:
+    redo(root, "c", fence=fence, step=step)
+
+
+ACTS: Mapping[Act, str] = {committing: "c", rolling_back: "c~1", redoing: "c~2"}
+"""The actions that are killed, each after those before it, and their transactions."""
 
 
 class Trial:
@@ -77,22 +91,21 @@ class Trial:
     def fresh(self) -> Path:
         self.copies += 1
         root = grow(self.folder / str(self.copies), SMALL)
-        if self.act is rolling_back:
-            committing(root, lambda point: None)
+        for earlier in takewhile(lambda act: act is not self.act, ACTS):
+            earlier(root)
         return root
 
     def settled(self, root: Path, decide: Decision, before: object) -> None:
         """Check all or nothing by the outcome; nothing includes the last mtime."""
         assert all(recovered.unrestored == () for recovered in recover(root, decide))
-        id = "c~1" if self.act is rolling_back else "c"
-        done = outcome(root, id) == "committed"
+        done = outcome(root, ACTS[self.act]) == "committed"
         assert shape(root) == (self.post if done else self.pre)
         if not done:
             assert manifest(root) == before
         assert recover(root) == []
 
 
-@pytest.fixture(params=[committing, rolling_back], ids=["commit", "rollback"])
+@pytest.fixture(params=ACTS, ids=["commit", "rollback", "redo"])
 def trial(request: pytest.FixtureRequest, tmp_path: Path) -> Trial:
     return Trial(tmp_path, request.param)
 
@@ -168,10 +181,7 @@ def test_a_process_that_slept_through_its_recovery_changes_nothing(trial: Trial,
                 raise Lost()
 
         try:
-            if trial.act is committing:
-                commit(root, staged(root, *OPERATIONS), commit_id="c", fence=fence, step=sleep)
-            else:
-                rollback(root, "c", fence=fence, step=sleep)
+            trial.act(root, sleep, fence)
         except Lost:
             assert manifest(root) == after
         else:
@@ -196,10 +206,7 @@ def test_recovery_disarms_an_owner_paused_before_its_system_call(trial: Trial, d
                 after = manifest(root)  # noqa: B023
 
         try:
-            if trial.act is committing:
-                commit(root, staged(root, *OPERATIONS), commit_id="c", fence=fence)
-            else:
-                rollback(root, "c", fence=fence)
+            trial.act(root, fence=fence)
         except (Conflict, OSError, NoSuchPath):
             assert manifest(root) == after
         if calls < at:

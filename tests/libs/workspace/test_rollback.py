@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from libs.workspace.commit import commit, outcome
 from libs.workspace.errors import CannotExclude, CommitConflict, NoSuchCommit
 from libs.workspace.operations import AnyOperation, Copy, Create, Delete, Move, Rename, Write
-from libs.workspace.rollback import rollback
+from libs.workspace.rollback import redo, rollback
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from tests.libs.workspace.actions import ACTIONS, Action, act
@@ -43,6 +43,12 @@ MIXED: list[AnyOperation] = [
 
 def done(root: Path, *operations: AnyOperation, id: str = "c") -> None:
     commit(root, staged(root, *operations), commit_id=id, fence=owner)
+
+
+def made(root: Path, content: str) -> Path:
+    """Return the file with this content that a rollback took out."""
+    slots = (root / ".suma/history").glob("c.*/n*")
+    return next(slot for slot in slots if slot.is_file() and slot.read_text() == content)
 
 
 @pytest.mark.requirement("A24", "S4-21", "S0-24")
@@ -217,3 +223,82 @@ def test_only_commits_can_be_rolled_back(root: Path, id: str) -> None:
     done(root, Delete(path="README"))
     with pytest.raises(NoSuchCommit):
         rollback(root, id, fence=owner)
+
+
+@pytest.mark.requirement("A24", "A26")
+def test_redo_restores_what_the_commit_made(root: Path) -> None:
+    before = manifest(root)
+    done(root, *MIXED)
+    after = manifest(root)
+    for number in (1, 3):
+        rollback(root, "c", fence=owner)
+        assert manifest(root) == before
+        assert redo(root, "c", fence=owner).rollback_id == f"c~{number + 1}"
+        assert manifest(root) == after
+
+
+@pytest.mark.requirement("A24")
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(actions=st.lists(ACTIONS, min_size=1, max_size=12))
+def test_rollbacks_and_redos_alternate_between_two_manifests(root: Path, actions: list[Action]) -> None:
+    work, stage = copied(root), None
+    before, stage = manifest(work), Stage(Tree.scan(work))
+    for action in actions:
+        act(stage, action)
+    commit(work, stage, commit_id="c", fence=owner)
+    after = manifest(work)
+    for _ in range(2):
+        rollback(work, "c", fence=owner)
+        assert manifest(work) == before
+        redo(work, "c", fence=owner)
+        assert manifest(work) == after
+
+
+@pytest.mark.requirement("A26")
+@pytest.mark.parametrize(
+    ("outside", "path"),
+    [
+        (lambda root: (root / "README").write_text("theirs"), "README"),
+        (lambda root: (root / "empty.txt").write_text("theirs"), "empty.txt"),
+        (lambda root: (root / "docs/theirs").write_text("x"), "docs/theirs"),
+        (lambda root: (root / "summer.txt").write_text("theirs"), "summer.txt"),
+        (lambda root: made(root, "ours").write_text("late"), "README"),
+    ],
+    ids=["edit", "edit of deleted", "new in deleted folder", "in the place of moved", "late writer"],
+)
+def test_changes_after_the_rollback_stop_its_redo(root: Path, outside: Outside, path: str) -> None:
+    done(root, *MIXED)
+    rollback(root, "c", fence=owner)
+    outside(root)
+    before = manifest(root)
+    with pytest.raises(CommitConflict) as conflict:
+        redo(root, "c", fence=owner)
+    assert path in conflict.value.paths
+    assert manifest(root) == before
+
+
+@pytest.mark.requirement("A26", "S4-48")
+def test_redo_keeps_a_duplicate_whose_twin_has_changed(tmp_path: Path) -> None:
+    root = grow(tmp_path / "work", {"one": "same", "two": "same", "kept": None})
+    done(root, Delete(path="two", same_as="one"), Move(path="one", target="kept/one"))
+    rollback(root, "c", fence=owner)
+    (root / "one").unlink()
+    (root / "one").write_text("else")
+    with pytest.raises(CommitConflict):
+        redo(root, "c", fence=owner)
+    (root / "one").write_text("same")
+    with pytest.raises(CommitConflict) as conflict:
+        redo(root, "c", fence=owner)
+    assert conflict.value.paths == ("one",)
+    assert redo(root, "c", fence=owner, exclude=["one"]).operations == 1
+    assert [path.name for path in root.glob("*") if path.is_file()] == ["one"]
+
+
+@pytest.mark.requirement("A26")
+def test_redo_takes_up_what_was_rolled_back_in_parts(root: Path) -> None:
+    done(root, Delete(path="empty.txt"), Delete(path="README"))
+    after = shape(root)
+    assert redo(root, "c", fence=owner).operations == 0
+    rollback(root, "c", fence=owner, exclude=["README"])
+    assert redo(root, "c", fence=owner).operations == 1
+    assert shape(root) == after

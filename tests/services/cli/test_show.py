@@ -144,10 +144,11 @@ def test_what_became_of_the_files_is_told_once() -> None:
     assert shown(committed, event(2, "message.completed", text="1 file deleted."), ended) == "1 file deleted.\n"
 
 
-def test_conflicting_undo_offers_to_leave_files_out() -> None:
-    undoing = event(1, "turn.started", message_id=None, text="", queued=False)
+@pytest.mark.parametrize("command", ["rollback", "redo"])
+def test_conflicting_undo_offers_to_leave_files_out(command: str) -> None:
+    undoing = event(1, "turn.started", message_id=None, text=command, queued=False)
     conflicted = event(2, "workspace.changed", change="conflicted", conflicts=["a.txt"], operations=0)
-    assert "--exclude" in shown(undoing, conflicted)
+    assert f"suma {command} --exclude" in shown(undoing, conflicted)
     assert "--exclude" not in shown(conflicted)
 
 

@@ -80,6 +80,36 @@ async def test_partial_rollback_leaves_the_rest_to_a_later_one(home: Dsns, tmp_p
         assert [e.whole for e in back] == [False, True]
 
 
+@pytest.mark.requirement("A24", "A26")
+async def test_a_rollback_can_be_redone_and_undone_again(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
+        turn, commit = await to_commit(at)
+        await at.decide(commit, session="s")
+        await at.ended(turn, session="s")
+        for redo, there in ((False, {"a", "b"}), (True, {"A", "B"}), (False, {"a", "b"})):
+            assert (await at.ended(await at.roll_back(session="s", redo=redo), session="s")).state == "completed"
+            assert names(at) == there
+        changes = [e for e in await at.logged("s") if isinstance(e, WorkspaceChanged)]
+        assert [e.change for e in changes] == ["committed", "rolled_back"] * 2
+        assert len({e.commit_id for e in changes}) == 1
+
+
+@pytest.mark.requirement("A26")
+async def test_redo_stops_at_files_changed_by_others_until_excluded(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
+        turn, commit = await to_commit(at)
+        await at.decide(commit, session="s")
+        await at.ended(turn, session="s")
+        nothing = await at.ended(await at.roll_back(session="s", redo=True), session="s")
+        assert (nothing.state, nothing.reason) == ("refused", "NOTHING_TO_REDO")
+        await at.ended(await at.roll_back(session="s"), session="s")
+        (at.root / "work" / "a").write_text("by someone else")
+        refused = await at.ended(await at.roll_back(session="s", redo=True), session="s")
+        assert (refused.state, refused.reason) == ("failed", "CONFLICT")
+        rest = await at.ended(await at.roll_back(session="s", redo=True, exclude=("a",)), session="s")
+        assert (rest.state, names(at)) == ("completed", {"a", "B"})
+
+
 @pytest.mark.requirement("A25")
 async def test_resumed_rollback_reports_what_it_did_before(home: Dsns, tmp_path: Path) -> None:
     archived: list[str] = []

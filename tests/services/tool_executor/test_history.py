@@ -82,7 +82,11 @@ async def test_a_log_shows_what_a_commit_holds_and_until_when(home: Dsns, tmp_pa
         assert commit["undo_until"] > commit["at"]
         await at.finish(await at.roll_back(session="s", commit_id=id), session="s")
         (commit,) = await logged(at, root)
-        assert (commit["state"], commit["undoable"]) == ("rolled_back", False)
+        assert (commit["state"], commit["undoable"], commit["redoable"]) == ("rolled_back", False, True)
+        await at.finish(await at.roll_back(session="s", commit_id=id, redo=True), session="s")
+        (commit,) = await logged(at, root)
+        assert (commit["state"], commit["undoable"], commit["redoable"]) == ("committed", True, False)
+        assert commit["changes"]["deleted"] == 1
 
 
 async def test_a_change_left_out_of_a_rollback_stays_undoable(home: Dsns, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, cleanup, render, renderHook, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { useCommit, useRollback, useSend } from "@/api/commands";
+import { useCommit, useUndo, useSend } from "@/api/commands";
 import { Toasts } from "@/components/toast";
 import { json, serving } from "./serving";
 
@@ -59,7 +59,7 @@ test("a commit under way is not reported as done", async () => {
 test("a refused rollback says why", async () => {
   render(<Toasts />);
   answering(refused("another turn is under way"));
-  const rollback = used(() => useRollback("s"));
+  const rollback = used(() => useUndo("s"));
   await act(() => rollback.current.mutateAsync({ commit_id: "c" }));
-  expect(await screen.findByText("Not rolled back: another turn is under way")).toBeTruthy();
+  expect(await screen.findByText("Not undone: another turn is under way")).toBeTruthy();
 });

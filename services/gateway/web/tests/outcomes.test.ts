@@ -14,14 +14,15 @@ test("a commit is reported only when files changed", () => {
 
 test("a command without an outcome is under way", () => {
   expect(reportChange("committed", null)).toEqual({ text: "The commit is under way.", failed: false });
-  expect(reportChange("rolled_back", undefined)).toEqual({ text: "The rollback is under way.", failed: false });
+  expect(reportChange("rolled_back", undefined)).toEqual({ text: "The undo is under way.", failed: false });
 });
 
 test("a refused rollback is reported with its reason", () => {
   const refused = outcome("turn.ended", { state: "refused", reason: "NO_SUCH_SNAPSHOT", detail: "no open turn has this snapshot" });
-  expect(reportChange("rolled_back", refused)).toEqual({ text: "Not rolled back: no open turn has this snapshot", failed: true });
+  expect(reportChange("rolled_back", refused)).toEqual({ text: "Not undone: no open turn has this snapshot", failed: true });
   expect(reportChange("rolled_back", outcome("turn.ended", { state: "completed", reason: "ROLLBACK" })).failed).toBe(false);
   expect(reportChange("rolled_back", outcome("workspace.changed", { change: "rolled_back" })).failed).toBe(false);
+  expect(reportChange("redone", outcome("workspace.changed", { change: "committed" }))).toEqual({ text: "Made again.", failed: false });
 });
 
 test("an answer that changed nothing is explained", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ofStep, ofTask } from "@/session/says";
 import type { EventData } from "@/api/generated/events";
-import { drafted, EMPTY, openTurn, reduce, remaining, stageMoves, waited, type SessionView } from "@/session/reduce";
+import { commitsOf, drafted, EMPTY, openTurn, reduce, remaining, stageMoves, waited, type SessionView } from "@/session/reduce";
 
 const TURN = "t1";
 let seq = 0;
@@ -158,6 +158,16 @@ describe("what a turn says of itself", () => {
   });
 
   test("an undo is no message of a person", () => {
-    expect(only(replay(event("turn.started", { message_id: null, text: "rollback" }))).undo).toBe(true);
+    expect(only(replay(event("turn.started", { message_id: null, text: "rollback" }))).undo).toBe("undo");
   });
+});
+
+test("a commit is as the last undo or redo left it", () => {
+  const changed = (turn: string, change: string, more = {}) => event("workspace.changed", { change, commit_id: "c", operations: 2, epoch: 1, ...more }, turn);
+  const began = (turn: string, text: string) => event("turn.started", { message_id: null, text }, turn);
+  const events = [changed("t1", "committed"), began("t2", "rollback"), changed("t2", "rolled_back"), began("t3", "redo"), changed("t3", "committed")];
+  const after = (most: number) => commitsOf(replay(...events.slice(0, most)).turns).get("c");
+  expect([after(1), after(3), after(5)]).toEqual([{ turn: "t1", undone: false }, { turn: "t2", undone: true }, { turn: "t3", undone: false }]);
+  expect(commitsOf(replay(...events, changed("t4", "rolled_back", { whole: false })).turns).get("c")?.undone).toBe(false);
+  expect(replay(...events).turns.map(({ undo }) => undo)).toEqual([null, "undo", "redo"]);
 });

@@ -56,6 +56,22 @@ async def test_a_rollback_undoes_the_last_commit_that_still_stands(
     assert (await http.get(f"/v1/turns/{told['turn_id']}")).json()["state"] == "received"
 
 
+@pytest.mark.requirement("S4-49")
+async def test_a_redo_takes_the_last_commit_that_is_undone(home: RunningGateway, http: httpx.AsyncClient) -> None:
+    session = await _committed(home, http, "c1", "c2", "c3")
+    early = await http.post(f"/v1/sessions/{session}/rollback", json={"redo": True})
+    assert (early.status_code, early.json()["code"]) == (409, "NOTHING_TO_REDO")
+    for change, commit in (("rolled_back", "c3"), ("rolled_back", "c2"), ("committed", "c2")):
+        await _changed(home, session, change, commit)
+    await home.caught_up(session, 7)
+    answer = await http.post(f"/v1/sessions/{session}/rollback", json={"redo": True})
+    await http.post(f"/v1/sessions/{session}/rollback")
+
+    redo, undo = await _sent_events(home)
+    assert (redo["commit_id"], redo["redo"], redo["turn_id"]) == ("c3", True, answer.json()["turn_id"])
+    assert (undo["commit_id"], undo["redo"]) == ("c2", False)
+
+
 async def test_rollback_after_a_partial_one_undoes_the_rest(home: RunningGateway, http: httpx.AsyncClient) -> None:
     session = await _committed(home, http, "c1", "c2")
     await _changed(home, session, "rolled_back", "c2", whole=False)
@@ -70,11 +86,12 @@ async def test_rollback_accepts_snapshot_or_commit_and_exclusions(
     session = await _committed(home, http, "c1", "c2")
     await http.post(f"/v1/sessions/{session}/rollback", json={"snapshot": "s7"})
     await http.post(f"/v1/sessions/{session}/rollback", json={"commit_id": "c1", "exclude": ["a.txt"]})
+    steps = await http.post(f"/v1/sessions/{session}/rollback", json={"snapshot": "s7", "redo": True})
     both = await http.post(f"/v1/sessions/{session}/rollback", json={"commit_id": "c1", "snapshot": "s7"})
 
     told = await _sent_events(home)
     assert [(t["snapshot"], t["commit_id"], t["exclude"]) for t in told] == [("s7", None, []), (None, "c1", ["a.txt"])]
-    assert both.status_code == 422
+    assert (both.status_code, steps.status_code) == (422, 422)
 
 
 async def test_without_a_commit_there_is_nothing_to_roll_back(home: RunningGateway, http: httpx.AsyncClient) -> None:

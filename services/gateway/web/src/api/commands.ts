@@ -142,17 +142,20 @@ export function useCommit(session: string, digest: string) {
   });
 }
 
-export function useRollback(session: string) {
+/** What an undo takes back: a commit, a rollback of one, which is a redo, or what is proposed since a snapshot. */
+export type UndoTarget = { commit_id: string; redo?: boolean } | { snapshot: string };
+
+export function useUndo(session: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (target: { snapshot?: string; commit_id?: string }) =>
+    mutationFn: (target: UndoTarget) =>
       data(
         api.POST("/v1/sessions/{session_id}/rollback", {
           params: { path: { session_id: session }, header: once() },
-          body: { exclude: [], ...target },
+          body: { exclude: [], redo: false, ...target },
         }),
       ),
-    onSuccess: ({ outcome }) => { tellReport(reportChange("rolled_back", outcome)); },
+    onSuccess: ({ outcome }, target) => { tellReport(reportChange("redo" in target && target.redo ? "redone" : "rolled_back", outcome)); },
     onError: tellProblem,
     onSettled: () => client.invalidateQueries(),
   });

@@ -12,7 +12,8 @@ export interface Report {
 
 const SENTENCES = {
   committed: { done: "Committed. The history can undo it.", running: "The commit is under way.", failed: "Not committed" },
-  rolled_back: { done: "Rolled back.", running: "The rollback is under way.", failed: "Not rolled back" },
+  rolled_back: { done: "Undone.", running: "The undo is under way.", failed: "Not undone" },
+  redone: { done: "Made again.", running: "The redo is under way.", failed: "Not made again" },
 } as const;
 
 const NOT_DONE: Record<string, string> = {
@@ -42,7 +43,8 @@ function reasonAgainst(change: keyof typeof SENTENCES, { type, data }: NonNullab
   if (type === "approval.closed") return reasonOf(data as unknown as ApprovalClosed);
   if (type === "workspace.changed") {
     const found = (data as unknown as WorkspaceChanged).change;
-    return found === change ? null : (NOT_DONE[found] ?? words(found));
+    // A redo commits the same changes again.
+    return found === (change === "redone" ? "committed" : change) ? null : (NOT_DONE[found] ?? words(found));
   }
   const { state, reason, detail } = data as unknown as TurnEnded;
   // The turn of a rollback to a snapshot ends without a change of files.

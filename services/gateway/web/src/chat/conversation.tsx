@@ -8,7 +8,7 @@ import { queryClient, sessionQuery } from "@/api/queries";
 import { FolderPath } from "@/components/path";
 import { Failed, Loading } from "@/components/states";
 import { Badge, Choice } from "@/components/ui";
-import { openTurn } from "@/session/reduce";
+import { openTurn, commitsOf } from "@/session/reduce";
 import { useLive } from "@/session/use-live";
 import type { Connection } from "@/session/live";
 import type { TurnView } from "@/session/types";
@@ -29,7 +29,7 @@ export function Conversation({ session }: { session: string }) {
   const [later, setLater] = useState(false);
   const open = openTurn(view.turns);
   const shown = view.turns.filter((turn) => turn.answers === null);
-  const undone = useMemo(() => rolledBack(view.turns), [view.turns]);
+  const commits = useMemo(() => commitsOf(view.turns), [view.turns]);
   const end = useFollowing(view.seq, drafts?.text.length ?? 0);
   const openState = open?.state;
   useEffect(() => {
@@ -61,7 +61,7 @@ export function Conversation({ session }: { session: string }) {
         <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-6">
           {shown.length === 0 && connection !== "live" && (problem ? <Failed error={problem} /> : <Loading label="Loading the conversation" />)}
           {shown.map((turn) => (
-            <Turn key={turn.id} session={session} turn={turn} undone={undone} draft={drafts?.turn === turn.id ? drafts.text : ""} />
+            <Turn key={turn.id} session={session} turn={turn} commits={commits} draft={drafts?.turn === turn.id ? drafts.text : ""} />
           ))}
         </div>
       </div>
@@ -107,13 +107,6 @@ function ConnectionBadge({ connection }: { connection: Connection }) {
       )}
     </span>
   );
-}
-
-/** The commits that a later turn rolled back as a whole. */
-function rolledBack(turns: readonly TurnView[]): ReadonlySet<string> {
-  const changes = turns.flatMap((turn) => turn.changes);
-  const back = changes.filter((change) => change.change === "rolled_back" && change.whole !== false);
-  return new Set(back.flatMap((change) => (change.commit_id ? [change.commit_id] : [])));
 }
 
 /** Scroll to the end; of an open question that is longer than the view, to its beginning, since what it deletes stands first. */

@@ -1,5 +1,5 @@
 // One turn: the message, the plans and questions in between, and the answer.
-import { Brain, Paperclip, Pencil, RotateCcw, Sparkles, Undo2, X } from "lucide-react";
+import { Brain, Paperclip, Pencil, Redo2, Sparkles, Undo2, X } from "lucide-react";
 import { memo, useState } from "react";
 import { useCancel, useSend } from "@/api/commands";
 import { DiffList, DiffSummary } from "@/components/diff-list";
@@ -8,7 +8,7 @@ import { Ago, Elapsed } from "@/components/time";
 import { Badge, Button, Card, Spinner } from "@/components/ui";
 import { count, duration } from "@/lib/format";
 import { restoreDraft } from "@/session/message-drafts";
-import { waited } from "@/session/reduce";
+import { type commitsOf, waited } from "@/session/reduce";
 import { ofTask } from "@/session/says";
 import { type ApprovalView, ENDED, type Question, type TurnView } from "@/session/types";
 import { type Ask, ApprovalCard } from "./approval-card";
@@ -19,15 +19,15 @@ interface TurnProps {
   session: string;
   turn: TurnView;
   draft: string;
-  /** Commits of this session that were rolled back since. */
-  undone: ReadonlySet<string>;
+  /** What became of each commit of this session. */
+  commits: ReturnType<typeof commitsOf>;
 }
 
-export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnProps) {
+export const Turn = memo(function Turn({ session, turn, draft, commits }: TurnProps) {
   const ended = ENDED.has(turn.state);
-  if (turn.undo) return <UndoLine turn={turn} />;
+  if (turn.undo) return <UndoLine session={session} turn={turn} commits={commits} />;
   const committed = turn.changes.find(({ change }) => change === "committed");
-  const taken = committed?.commit_id ? undone.has(committed.commit_id) : false;
+  const taken = committed?.commit_id ? (commits.get(committed.commit_id)?.undone ?? false) : false;
   return (
     <article aria-label={`Task: ${turn.text}`} className="flex flex-col gap-3">
       <div className="flex flex-col items-end gap-1">
@@ -49,7 +49,7 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
         <ApprovalCard key={approval.asked.approval_id} ask={askOf(session, approval, ended)} task={turn.text} />
       ))}
       {turn.changes.map((change, at) => (
-        <ChangeCard key={at} session={session} change={change} undone={change === committed && taken} />
+        <ChangeCard key={at} session={session} turn={turn.id} change={change} commits={commits} />
       ))}
       {turn.missing.length > 0 && (
         <p className="flex items-center gap-2 text-sm text-warn"><Brain aria-hidden className="size-4" /> Continued without {turn.missing.join(", ")}.</p>
@@ -65,19 +65,42 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
   );
 });
 
-/** An undo is an event, not a message. One that was refused changed nothing, and was reported when it was asked for. */
-function UndoLine({ turn }: { turn: TurnView }) {
-  const changes = turn.changes.reduce((sum, { operations = 0 }) => sum + operations, 0);
+const TURNED = {
+  undo: { label: "Undo", icon: Undo2, doing: "Undoing…", done: "undone", state: "rolled_back" },
+  redo: { label: "Redo", icon: Redo2, doing: "Redoing…", done: "made again", state: "committed" },
+} as const;
+
+/** An undo or redo is an event, not a message. A refused one changed nothing, and was reported when it was asked for. */
+function UndoLine({ session, turn, commits }: { session: string; turn: TurnView; commits: TurnProps["commits"] }) {
+  const { label, icon: Icon, doing, done, state } = TURNED[turn.undo ?? "undo"];
+  const made = turn.changes.find(({ change, operations }) => change === state && operations);
+  const ended = ENDED.has(turn.state);
+  const last = made?.commit_id && commits.get(made.commit_id)?.turn === turn.id ? made.commit_id : null;
   if (turn.state === "refused") return null;
   return (
-    <article aria-label="Undo" className="flex flex-col gap-2">
-      <p className="flex items-center gap-2 text-sm text-muted">
-        {ENDED.has(turn.state) ? <Undo2 aria-hidden className="size-4" /> : <Spinner className="size-3.5" />}
-        {changes > 0 ? `${count(changes, "change")} undone` : ENDED.has(turn.state) ? (turn.answer ?? turn.detail) : "Undoing…"}
+    <article aria-label={label} className="flex flex-col gap-2">
+      <p className="flex flex-wrap items-center gap-2 text-sm text-muted">
+        {ended ? <Icon aria-hidden className="size-4" /> : <Spinner className="size-3.5" />}
+        {made?.operations ? `${count(made.operations, "change")} ${done}` : ended ? (turn.answer ?? turn.detail) : doing}
         {turn.endedAt && <Ago time={turn.endedAt} />}
+        {last && <UndoButton session={session} commit={last} redo={turn.undo === "undo"} />}
       </p>
       {turn.changes.map((change, at) => change.change === "conflicted" && <Conflicts key={at} paths={change.conflicts ?? []} />)}
     </article>
+  );
+}
+
+/** Offers to undo a commit, or to redo one that was undone. */
+function UndoButton({ session, commit, redo }: { session: string; commit: string; redo: boolean }) {
+  const [asking, setAsking] = useState(false);
+  const Icon = redo ? Redo2 : Undo2;
+  return (
+    <>
+      <Button size="small" onClick={() => { setAsking(true); }}>
+        <Icon aria-hidden className="size-3.5" /> {redo ? "Redo" : "Undo"}
+      </Button>
+      {asking && <UndoDialog session={session} target={{ commit_id: commit, redo }} onClose={() => { setAsking(false); }} />}
+    </>
   );
 }
 
@@ -123,27 +146,22 @@ function QuestionCard({ session, question, open }: { session: string; question: 
 
 const CHANGES: Record<string, string> = {
   committed: "Changes made",
-  rolled_back: "Changes rolled back",
+  rolled_back: "Changes undone",
   dropped: "Proposed changes discarded",
   conflicted: "Not changed: these files were modified meanwhile",
 };
 
-function ChangeCard({ session, change, undone }: { session: string; change: TurnView["changes"][number]; undone: boolean }) {
-  const [undoing, setUndoing] = useState(false);
+function ChangeCard({ session, turn, change, commits }: { session: string; turn: string; change: TurnView["changes"][number]; commits: TurnProps["commits"] }) {
   const commit = change.change === "committed" && change.operations ? change.commit_id : null;
+  const now = commit ? commits.get(commit) : undefined;
   return (
     <Card className="p-4" aria-label={CHANGES[change.change] ?? change.change}>
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="font-semibold">{CHANGES[change.change] ?? change.change}</h3>
-        {undone && <Badge>rolled back since</Badge>}
+        {now?.undone && <Badge>undone since</Badge>}
         {change.diff && <DiffSummary diff={change.diff} />}
         <span className="flex-1" />
-        {commit && !undone && (
-          <Button size="small" onClick={() => { setUndoing(true); }}>
-            <RotateCcw aria-hidden className="size-3.5" /> Undo
-          </Button>
-        )}
-        {undoing && commit && <UndoDialog session={session} target={{ commit_id: commit }} onClose={() => { setUndoing(false); }} />}
+        {commit && now?.turn === turn && <UndoButton session={session} commit={commit} redo={false} />}
       </div>
       <Conflicts paths={change.conflicts ?? []} />
       {change.diff && (

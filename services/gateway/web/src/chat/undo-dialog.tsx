@@ -1,31 +1,42 @@
-// Undo asks once, wherever it is offered.
-import { useRollback } from "@/api/commands";
+// Undo and redo ask once, wherever they are offered.
+import { type UndoTarget, useUndo } from "@/api/commands";
 import { Dialog } from "@/components/dialog";
 import { Button } from "@/components/ui";
 
 interface UndoDialogProps {
   session: string;
-  /** A commit of the past, or a snapshot of what is proposed. */
-  target: { commit_id: string } | { snapshot: string };
+  target: UndoTarget;
   onClose: () => void;
   onDone?: (session: string) => void;
 }
 
+const SAFE = "Files that were modified since are reported, and never overwritten.";
+const WORDS = {
+  undo: { title: "Undo these changes?", text: `The files become as they were before. ${SAFE}`, button: "Undo" },
+  redo: { title: "Make these changes again?", text: `What was undone is done again. ${SAFE}`, button: "Redo" },
+  discard: { title: "Go back to before this step?", text: "What this step and later ones propose is discarded. No file was changed yet.", button: "Go back" },
+} as const;
+
+function wordsOf(target: UndoTarget): (typeof WORDS)[keyof typeof WORDS] {
+  if ("snapshot" in target) return WORDS.discard;
+  return target.redo ? WORDS.redo : WORDS.undo;
+}
+
 export function UndoDialog({ session, target, onClose, onDone }: UndoDialogProps) {
-  const rollback = useRollback(session);
-  const committed = "commit_id" in target;
-  const undo = () => {
-    rollback.mutate(target, {
+  const undo = useUndo(session);
+  const { title, text, button } = wordsOf(target);
+  const agree = () => {
+    undo.mutate(target, {
       onSuccess: ({ session_id }) => { onDone?.(session_id); },
       onSettled: onClose,
     });
   };
   return (
-    <Dialog open onClose={onClose} title={committed ? "Undo these changes?" : "Go back to before this step?"}>
-      <p>{committed ? "The files become as they were before. Files that were modified since are reported, and never overwritten." : "What this step and later ones propose is discarded. No file was changed yet."}</p>
+    <Dialog open onClose={onClose} title={title}>
+      <p>{text}</p>
       <div className="flex justify-end gap-2 pt-4">
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" busy={rollback.isPending} onClick={undo}>{committed ? "Undo" : "Go back"}</Button>
+        <Button look="primary" busy={undo.isPending} onClick={agree}>{button}</Button>
       </div>
     </Dialog>
   );

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ChevronRight, File, FileSymlink, Folder, FolderGit2, FolderTree, RotateCcw, Undo2 } from "lucide-react";
+import { ChevronRight, File, FileSymlink, Folder, FolderGit2, FolderTree, Redo2, RotateCcw, Undo2 } from "lucide-react";
 import { Tabs } from "radix-ui";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import type { Schemas } from "@/api/client";
@@ -261,29 +261,29 @@ function History({ session, root }: { session: string; root: string }) {
   const log = useQuery(logQuery(root));
   const proposed = useQuery(diffQuery(session)).data?.count ?? 0;
   const snapshots = useQuery({ ...snapshotsQuery(session), enabled: proposed > 0 });
-  const [undoing, setUndoing] = useState<Schemas["CommitShown"] | null>(null);
+  const [turning, setTurning] = useState<Schemas["CommitShown"] | null>(null);
   const navigate = useNavigate();
   return (
     <div className="flex max-w-4xl flex-col gap-6">
       {proposed > 0 && (snapshots.data?.snapshots ?? []).length > 0 && <Snapshots session={session} found={snapshots.data?.snapshots ?? []} />}
       <section>
         <h2 className="pb-2 font-semibold">Commits of this folder</h2>
-        <Loaded query={log} empty={({ commits }) => commits.length === 0 && <Empty icon={RotateCcw} title="Nothing was changed here yet">Each commit appears here, with a way to undo it.</Empty>}>
+        <Loaded query={log} empty={({ commits }) => commits.length === 0 && <Empty icon={RotateCcw} title="Nothing was changed here yet">Each commit appears here, with a way to undo and redo it.</Empty>}>
           {({ commits, bytes: held }) => (
             <>
               <p className="pb-2 text-sm text-muted">{bytes(held)} of earlier versions are kept for undo.</p>
               <Card className="px-4">
-                {commits.map((commit) => <CommitRow key={commit.commit_id} commit={commit} onUndo={setUndoing} />)}
+                {commits.map((commit) => <CommitRow key={commit.commit_id} commit={commit} onTurn={setTurning} />)}
               </Card>
             </>
           )}
         </Loaded>
       </section>
-      {undoing && (
+      {turning && (
         <UndoDialog
-          session={undoing.session_id ?? session}
-          target={{ commit_id: undoing.commit_id }}
-          onClose={() => { setUndoing(null); }}
+          session={turning.session_id ?? session}
+          target={{ commit_id: turning.commit_id, redo: turning.redoable }}
+          onClose={() => { setTurning(null); }}
           onDone={(of) => void navigate({ to: "/chat/{-$session}", params: { session: of } })}
         />
       )}
@@ -291,7 +291,7 @@ function History({ session, root }: { session: string; root: string }) {
   );
 }
 
-function CommitRow({ commit, onUndo }: { commit: Schemas["CommitShown"]; onUndo: (commit: Schemas["CommitShown"]) => void }) {
+function CommitRow({ commit, onTurn }: { commit: Schemas["CommitShown"]; onTurn: (commit: Schemas["CommitShown"]) => void }) {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line py-2.5 first:border-0">
       <div className="min-w-0 flex-1 basis-48">
@@ -299,8 +299,9 @@ function CommitRow({ commit, onUndo }: { commit: Schemas["CommitShown"]; onUndo:
         {commit.undo_until && <p className="text-sm text-muted">can be undone until {new Date(commit.undo_until).toLocaleDateString("en", { day: "numeric", month: "long" })}</p>}
       </div>
       {commit.changes && <DiffSummary diff={{ version: 0, count: 0, ...commit.changes }} />}
-      {commit.state === "rolled_back" && <Badge>rolled back</Badge>}
-      {commit.undoable && <Button size="small" onClick={() => { onUndo(commit); }}><Undo2 aria-hidden className="size-3.5" /> Undo</Button>}
+      {commit.state === "rolled_back" && <Badge>undone</Badge>}
+      {commit.undoable && <Button size="small" onClick={() => { onTurn(commit); }}><Undo2 aria-hidden className="size-3.5" /> Undo</Button>}
+      {commit.redoable && <Button size="small" onClick={() => { onTurn(commit); }}><Redo2 aria-hidden className="size-3.5" /> Redo</Button>}
     </div>
   );
 }

@@ -17,7 +17,7 @@ function turn(id: string): TurnView {
   return {
     id,
     text: "",
-    undo: false,
+    undo: null,
     attachments: [],
     state: "received",
     position: null,
@@ -55,7 +55,7 @@ type Handlers = { [T in keyof EventData]: (turn: TurnView, data: EventData[T], e
 
 const HANDLERS: Handlers = {
   "turn.queued": (_, data) => ({ state: "queued", position: data.position }),
-  "turn.started": (_, data, { time }) => ({ state: "running", startedAt: time, position: null, text: data.text, undo: data.message_id === null }),
+  "turn.started": (_, data, { time }) => ({ state: "running", startedAt: time, position: null, text: data.text, undo: data.message_id !== null ? null : data.text === "redo" ? "redo" : "undo" }),
   "turn.analysed": (_, data) => ({ intent: data.intent }),
   "turn.degraded": (now, data) => ({ missing: [...now.missing, data.missing] }),
   "turn.ended": (_, data, { time }) => ({
@@ -186,6 +186,17 @@ export function remaining(now: Drafts | null, event: Event): Drafts | null {
 export function waited({ approvals, questions, endedAt }: TurnView): number {
   const waits = [...approvals.map(({ askedAt, closedAt }) => [askedAt, closedAt] as const), ...questions.map(({ at, repliedAt }) => [at, repliedAt] as const)];
   return waits.reduce((sum, [from, to]) => sum + Math.max(0, Date.parse(to ?? endedAt ?? from) - Date.parse(from)), 0);
+}
+
+/** The last turn that committed, undid or redid each commit as a whole, and whether it is undone now. */
+export function commitsOf(turns: readonly TurnView[]): ReadonlyMap<string, { turn: string; undone: boolean }> {
+  const commits = new Map<string, { turn: string; undone: boolean }>();
+  for (const { id, changes } of turns) {
+    for (const { change, commit_id, operations, whole } of changes) {
+      if (commit_id && operations && whole !== false && (change === "committed" || change === "rolled_back")) commits.set(commit_id, { turn: id, undone: change === "rolled_back" });
+    }
+  }
+  return commits;
 }
 
 /** How often a session's staged files may have changed: a viewer that sees another number reads them again. */

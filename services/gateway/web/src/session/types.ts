@@ -56,8 +56,8 @@ export interface Question {
 export interface TurnView {
   id: string;
   text: string;
-  /** Whether it undoes something: no person wrote its text. */
-  undo: boolean;
+  /** Whether it undoes or redoes something: no person wrote its text. */
+  undo: "undo" | "redo" | null;
   /** Files that came with the message; `GET /v1/assets/{asset_id}` downloads one. */
   attachments: readonly Schemas["Asset"][];
   state: string;
