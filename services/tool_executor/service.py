@@ -6,6 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 from libs.events import ToolCancelRequested, ToolRequested
+from libs.remote_tools.a2a_agent import A2aAgent
+from libs.remote_tools.mcp_server import McpServer
+from libs.remote_tools.ports import Server
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Kind, Service, Subscription
 from libs.skills import Categories
@@ -16,10 +19,7 @@ from services.tool_executor.content import Contents
 from services.tool_executor.effects.calls import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
-from services.tool_executor.remote.a2a_agent import A2aAgent
 from services.tool_executor.remote.admin import RemoteAdmin
-from services.tool_executor.remote.mcp_server import McpServer
-from services.tool_executor.remote.ports import Server
 from services.tool_executor.remote.registry import RemoteTools
 from services.tool_executor.runner import CallRunner, fence_of
 from services.tool_executor.settings import Settings

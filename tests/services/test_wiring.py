@@ -108,9 +108,9 @@ IMPORTS = """
 import asyncio, contextlib, json, sys, threading
 from libs.errors import SumaError
 from libs.resilience import GuardedCall
-from services.tool_executor.remote.a2a_agent import A2aAgent
-from services.tool_executor.remote.mcp_server import McpServer
-from services.tool_executor.remote.settings import RemoteServer
+from libs.remote_tools.a2a_agent import A2aAgent
+from libs.remote_tools.mcp_server import McpServer
+from libs.remote_tools.settings import RemoteServer
 
 class Watch:
     def find_spec(self, name, path=None, target=None):

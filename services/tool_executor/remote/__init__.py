@@ -1,1 +1,1 @@
-"""Tools of other servers: listed, pinned by hash, approved by an operator, and called as external tools."""
+"""The remote tools of this deployment: listed, pinned by hash, and approved by an operator."""

@@ -12,10 +12,10 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Denied, NotFound, Rejected
 from libs.events import ActionRecorded
+from libs.remote_tools import definitions
+from libs.remote_tools.definitions import Unusable
+from libs.remote_tools.ports import Listed, Server
 from libs.runtime.platform import Platform
-from services.tool_executor.remote import definitions
-from services.tool_executor.remote.definitions import Unusable
-from services.tool_executor.remote.ports import Listed, Server
 from services.tool_executor.remote.registry import Approval, RemoteTools, described, digest_of
 from services.tool_executor.rows import ToolApproved, ToolRevoked
 from services.tool_executor.workspaces import GROUP

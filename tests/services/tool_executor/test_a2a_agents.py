@@ -27,14 +27,14 @@ from libs.identity.keys import mint
 from libs.keys.file import FileKeys
 from libs.models.ports import PlanDraft, PlannerOutcome
 from libs.objects import bodies
+from libs.remote_tools.a2a_agent import SEND, TEXT_MOST, A2aAgent
+from libs.remote_tools.ports import AnswerLost
+from libs.remote_tools.settings import RemoteServer
 from libs.resilience import GuardedCall
 from libs.runtime.embedded.postgres import Postgres
 from libs.skills import ToolDefinition
 from libs.tools import Intent
 from services import http_server
-from services.tool_executor.remote.a2a_agent import SEND, TEXT_MOST, A2aAgent
-from services.tool_executor.remote.ports import AnswerLost
-from services.tool_executor.remote.settings import RemoteServer
 from tests import infrastructure
 from tests.services.gateway.running import running_gateway
 from tests.services.gateway.surfaces.a2a.agent import Worker

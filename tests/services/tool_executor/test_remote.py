@@ -22,11 +22,11 @@ from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.objects import bodies
+from libs.remote_tools.mcp_server import TEXT_MOST
+from libs.remote_tools.outbound import Outbound
+from libs.remote_tools.settings import RemoteServer
 from libs.runtime.embedded.postgres import Postgres
 from libs.skills import ToolDefinition
-from services.tool_executor.remote.mcp_server import TEXT_MOST
-from services.tool_executor.remote.outbound import Outbound
-from services.tool_executor.remote.settings import RemoteServer
 from tests import infrastructure
 from tests.support import mcp_server, platform
 from tests.support.mcp_server import TOKEN, Instead, ToolServer, reads, text, tool

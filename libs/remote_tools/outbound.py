@@ -25,7 +25,7 @@ from typing_extensions import override
 from libs import __version__
 from libs.clients.outside import check_reachable
 from libs.guards.blocked import UrlRefused
-from services.tool_executor.remote.settings import RemoteServer
+from libs.remote_tools.settings import RemoteServer
 
 RESPONSE_BYTES_MOST = 4 << 20
 """Maximum of one HTTP response; a stream of events counts as one."""

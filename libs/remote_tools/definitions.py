@@ -17,11 +17,11 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from libs.keys.canonical import Uncanonical, canonical
+from libs.remote_tools.ports import Listed
+from libs.remote_tools.settings import RemoteServer
 from libs.skills import Effect as OnFiles
 from libs.skills import ToolDefinition
 from libs.tools import Effect
-from services.tool_executor.remote.ports import Listed
-from services.tool_executor.remote.settings import RemoteServer
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 DESCRIPTION_MOST = 4_000

@@ -21,9 +21,7 @@ import orjson
 
 from libs.clients.outside import TooLarge, outside
 from libs.errors import SumaError
-from libs.resilience import GuardedCall
-from libs.tools import Intent, Outcome
-from services.tool_executor.remote.ports import (
+from libs.remote_tools.ports import (
     AnswerLost,
     Listed,
     ServerDown,
@@ -31,7 +29,9 @@ from services.tool_executor.remote.ports import (
     ToolReportedError,
     Unchanged,
 )
-from services.tool_executor.remote.settings import RemoteServer
+from libs.remote_tools.settings import RemoteServer
+from libs.resilience import GuardedCall
+from libs.tools import Intent, Outcome
 
 if TYPE_CHECKING:
     from a2a.client import Client

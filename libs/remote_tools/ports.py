@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from libs.errors import Rejected, SumaError, Unavailable
+from libs.remote_tools.settings import RemoteServer
 from libs.tools import Intent, Outcome
-from services.tool_executor.remote.settings import RemoteServer
 
 
 class ServerDown(Unavailable):

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from libs.errors import SumaError
-from libs.resilience import GuardedCall
-from libs.tools import Intent, Outcome
-from services.tool_executor.remote.ports import (
+from libs.remote_tools.ports import (
     AnswerLost,
     Listed,
     ServerDown,
@@ -27,13 +25,15 @@ from services.tool_executor.remote.ports import (
     ToolReportedError,
     Unchanged,
 )
-from services.tool_executor.remote.settings import RemoteServer
+from libs.remote_tools.settings import RemoteServer
+from libs.resilience import GuardedCall
+from libs.tools import Intent, Outcome
 
 if TYPE_CHECKING:
     from mcp.client import Client
     from mcp_types import CallToolResult, ContentBlock, Tool
 
-    from services.tool_executor.remote.outbound import Outbound
+    from libs.remote_tools.outbound import Outbound
 
 T = TypeVar("T")
 
@@ -86,8 +86,8 @@ class McpServer:
 
     async def _session(self, work: Callable[[Session], Awaitable[T]]) -> T:
         # Imported here, in a thread: the SDK takes a second to load, and most installations have no such server.
-        await asyncio.to_thread(import_module, "services.tool_executor.remote.outbound")
-        from services.tool_executor.remote.outbound import FAULTS, Outbound, mcp_client
+        await asyncio.to_thread(import_module, "libs.remote_tools.outbound")
+        from libs.remote_tools.outbound import FAULTS, Outbound, mcp_client
 
         done: list[T] = []
         failed: list[SumaError] = []
@@ -125,7 +125,7 @@ class McpServer:
         raise ServerRefused(f"{self.name} lists more than {TOOLS_MOST} tools or {PAGES_MOST} pages")
 
     async def _called(self, session: Session, tool: str, intent: Intent) -> CallToolResult:
-        from services.tool_executor.remote.outbound import call_tool
+        from libs.remote_tools.outbound import call_tool
 
         loop = asyncio.get_running_loop()
         session.limit.reschedule(loop.time() + self.settings.call_seconds)

@@ -1,0 +1,5 @@
+"""Tools of other servers: MCP servers and A2A agents behind one port, called as external tools.
+
+Their descriptions are foreign text: `definitions` checks them and makes tools of them. Requests leave by `outbound`,
+which connects to public addresses only, unless a setting names the host.
+"""
