@@ -19,7 +19,6 @@ from rich.text import Text
 from typer.core import TyperGroup
 from typing_extensions import override
 
-from evals.command import evaluate
 from libs.errors import SumaError
 from services.cli import (
     completion,
@@ -40,6 +39,7 @@ from services.cli import (
 from services.cli.budgets import budgets
 from services.cli.doctor import doctor
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
+from services.cli.evals.command import evaluate
 from services.cli.operators import admin, dlq
 from services.cli.prompts import (
     AutoApprove,

@@ -17,7 +17,7 @@ import grimp
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(
     file.relative_to(ROOT)
-    for folder in ("libs", "services", "evals", "tests", "tools")
+    for folder in ("libs", "services", "tests", "tools")
     for file in (ROOT / folder).rglob("*.py")
     if (ROOT / file).stat().st_size
 )

@@ -84,7 +84,7 @@ def test_buildkit_has_nothing_to_say_against_it() -> None:
 
 def test_it_holds_what_runs_and_nothing_else(built: Stage) -> None:
     app = built.root / "opt/suma/app"
-    code = ["LICENSE", "build", "deploy", "evals", "libs", "services", "skills"]
+    code = ["LICENSE", "build", "deploy", "libs", "services", "skills"]
     assert sorted(path.name for path in app.iterdir()) == code
     assert (app / "build" / "web" / "index.html").is_file()
     assert not [*app.rglob("*.tsx"), *built.root.rglob("node_modules"), *built.root.glob("build")]

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from evals import cases
+from services.cli.evals import cases
 
 ROOT = Path(__file__).parents[2]
 INSTALL_SECONDS = 900

@@ -11,9 +11,9 @@ import sys
 
 from rich.console import Console
 
-from evals import cases, table
-from evals.cases import HALVES, BadCases
-from evals.table import Tally
+from services.cli.evals import cases, table
+from services.cli.evals.cases import HALVES, BadCases
+from services.cli.evals.table import Tally
 from tests.evals import in_process
 
 LEAST = 0.9

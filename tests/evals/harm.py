@@ -21,9 +21,9 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
-from evals import cases, trees
-from evals.cases import Cases, Expected
-from evals.scoring import Did
+from services.cli.evals import cases, trees
+from services.cli.evals.cases import Cases, Expected
+from services.cli.evals.scoring import Did
 from tests.evals.in_process import Agent, Session
 
 FOLDER = "downloads"

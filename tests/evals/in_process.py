@@ -11,10 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evals import cases, trees
-from evals.cases import Cases, Outcome
-from evals.scoring import Did, Ran, Score, judge
-from evals.scoring import Stage as Wrong
 from libs import ids
 from libs.errors import SumaError
 from libs.events.committee import MORE_BELOW, Exchange, Task
@@ -25,6 +21,10 @@ from libs.skills import Categories, Primitive, Skills
 from libs.workspace.commit import commit
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
+from services.cli.evals import cases, trees
+from services.cli.evals.cases import Cases, Outcome
+from services.cli.evals.scoring import Did, Ran, Score, judge
+from services.cli.evals.scoring import Stage as Wrong
 from services.committee_worker.domain import verdict
 from services.committee_worker.domain.checks import Case, examine
 from services.conversation_worker.domain import (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evals import cases
-from evals.cases import HALVES, KINDS, BadCases, Case, Cases, Outcome
-from evals.trees import Changes
 from libs.skills import Skills
+from services.cli.evals import cases
+from services.cli.evals.cases import HALVES, KINDS, BadCases, Case, Cases, Outcome
+from services.cli.evals.trees import Changes
 from services.settings import ROOT
 
 GOOD = "cases:\n- {id: a, request: delete it, folder: f, kinds: [plain], deleted: [a.txt]}\n"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from evals import folders, trees
-from evals.folders import Folder
-from evals.trees import Changes, Unfit
+from services.cli.evals import folders, trees
+from services.cli.evals.folders import Folder
+from services.cli.evals.trees import Changes, Unfit
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MESSY = {

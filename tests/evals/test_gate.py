@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evals import cases
-from evals.cases import HALVES
-from evals.table import Tally
+from services.cli.evals import cases
+from services.cli.evals.cases import HALVES
+from services.cli.evals.table import Tally
 from tests.evals import in_process
 
 LEAST = 0.9

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evals import cases
-from evals.scoring import Score, Stage
+from services.cli.evals import cases
+from services.cli.evals.scoring import Score, Stage
 from tests.evals.in_process import Agent, score
 
 CASES = """

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from evals.cases import Case, Outcome
-from evals.play import Observer, Played, announced
-from evals.scoring import Score, Stage
-from evals.table import Costs, Share, Tally
-from evals.trees import FOLDER, Node
+from services.cli.evals.cases import Case, Outcome
+from services.cli.evals.play import Observer, Played, announced
+from services.cli.evals.scoring import Score, Stage
+from services.cli.evals.table import Costs, Share, Tally
+from services.cli.evals.trees import FOLDER, Node
 from services.cli.streams import SessionEvent
 
 BEFORE = {"a": Node("1"), "in": Node(FOLDER), "in/b": Node("2"), "in/c": Node("3")}

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from evals import folders, trees
-from evals.cases import Case, Outcome
-from evals.folders import Folder
-from evals.scoring import Did, Ran, Score, Stage, judge
+from services.cli.evals import folders, trees
+from services.cli.evals.cases import Case, Outcome
+from services.cli.evals.folders import Folder
+from services.cli.evals.scoring import Did, Ran, Score, Stage, judge
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 FOLDER = Folder.model_validate(

@@ -47,7 +47,7 @@ MORE = (
     *("services.start", "uvloop", "httpx", "boto3", "networkx"),
     *("libs.policy.rego", "libs.policy.opa", "libs.objects.filesystem", "libs.objects.s3", "libs.bus.kafka"),
     *("libs.models.vendors", "libs.models.offline.agreement"),
-    *("services.cli.commands", "services.cli.operators", "evals", "services.cli.demo"),
+    *("services.cli.commands", "services.cli.operators", "services.cli.evals", "services.cli.demo"),
 )
 """Modules that some profile imports on demand."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.cases import Outcome
+from services.cli.evals.cases import Outcome
 from tests.evals.in_process import Agent, Session
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from posixpath import basename
 from typing import Any
 
-from evals import trees
-from evals.cases import Case, Expected, Outcome
-from evals.trees import Tree
 from libs.skills import strings
+from services.cli.evals import trees
+from services.cli.evals.cases import Case, Expected, Outcome
+from services.cli.evals.trees import Tree
 
 
 class Stage(StrEnum):

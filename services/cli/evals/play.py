@@ -19,13 +19,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evals import trees
-from evals.cases import Case, Cases, Outcome
-from evals.scoring import Did, Ran, Score, Stage, judge
-from evals.trees import Tree
 from services.cli.address import Address
 from services.cli.client import Client
 from services.cli.demo import live_platform
+from services.cli.evals import trees
+from services.cli.evals.cases import Case, Cases, Outcome
+from services.cli.evals.scoring import Did, Ran, Score, Stage, judge
+from services.cli.evals.trees import Tree
 from services.cli.prompts import Reply
 from services.cli.streams import SessionEvent
 from services.cli.turns import TurnResult, follow

@@ -16,9 +16,9 @@ from services.cli.errors import NOT_DONE, Usage
 from services.cli.terminal import console, errors_console
 
 if TYPE_CHECKING:
-    from evals.cases import Cases
-    from evals.play import Played
-    from evals.table import Costs, Tally
+    from services.cli.evals.cases import Cases
+    from services.cli.evals.play import Played
+    from services.cli.evals.table import Costs, Tally
 
 AT_ONCE = 3
 
@@ -43,7 +43,7 @@ def evaluate(
     It starts a platform with real files in temporary folders, and removes both afterwards. It exits with 0 if enough
     is right and no file was changed wrongly, else with 1.
     """
-    from evals import cases, play, table
+    from services.cli.evals import cases, play, table
 
     wanted = (cases.read(file) if file is not None else cases.half(half)).of(id=only, kind=kind)
     cases.check(wanted)

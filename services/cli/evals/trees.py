@@ -24,7 +24,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from evals.folders import inside
+from services.cli.evals.folders import inside
 
 HEAD_BYTES = 64 * 1024
 """Files of the cases differ in their first bytes or in length, so the bulk is not read."""

@@ -15,11 +15,11 @@ from typing import Any, Self, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from evals import folders, trees
-from evals.folders import Folder
-from evals.trees import Tree, Unfit
 from libs.errors import Rejected
 from libs.skills import LOADER
+from services.cli.evals import folders, trees
+from services.cli.evals.folders import Folder
+from services.cli.evals.trees import Tree, Unfit
 
 BUNDLED = Path(__file__).parent
 FOLDERS = BUNDLED / "folders.yaml"

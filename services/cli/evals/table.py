@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.scoring import Score, Stage
+from services.cli.evals.scoring import Score, Stage
 
 if TYPE_CHECKING:
-    from evals.play import Played
+    from services.cli.evals.play import Played
 
 FUNNEL = (Stage.NOT_UNDERSTOOD, Stage.WRONG_SKILL, Stage.WRONG_PARAMETERS, Stage.WRONG_ORDER)
 """The stages that every table lists; the others are listed where they occurred."""
