@@ -88,7 +88,9 @@ class Settings(BaseModel):
     a2a_wait_seconds: float = Field(default=600.0, gt=0)
     """The longest wait of an A2A request that blocks until its task ends or asks, in seconds."""
     push_hosts: tuple[str, ...] = ()
-    """Hosts of webhooks that may be on this network, and may be called over http. All others are public and https."""
+    """Hosts of webhooks that may be on this network, and may be called over http: `host` with the usual port of its
+    scheme, `host:port`, or `host:*`. All others are public and https.
+    """
     push_seconds: float = Field(default=15.0, gt=0, le=60)
     """Seconds for a webhook to answer."""
     push_attempts: int = Field(default=12, ge=1, le=30)

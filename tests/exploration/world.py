@@ -22,7 +22,7 @@ SETTINGS: Mapping[str, str] = {
     "SUMA_GATEWAY__COMMAND_WAIT": "0.05",
     "SUMA_GATEWAY__WAIT_MOST": "0.2",
     "SUMA_GATEWAY__A2A_WAIT_SECONDS": "0.5",
-    "SUMA_GATEWAY__PUSH_HOSTS": '["127.0.0.1"]',
+    "SUMA_GATEWAY__PUSH_HOSTS": '["127.0.0.1:*"]',
 }
 """Limits are tested elsewhere; here they would only hide what is behind them."""
 PATIENCE_SECONDS = 60.0

@@ -221,7 +221,7 @@ async def served_gateway(
     folder: Path = tmp_path_factory.mktemp("objects")
     given: Json = {"policy": rules, "keys": keys, "objects": FilesystemObjects(folder, max_bytes=1 << 30)}
     given["clients"] = {"audit_worker": endless}
-    settings = {"verify_seconds": 0.05, "push_hosts": ["127.0.0.1"]}
+    settings = {"verify_seconds": 0.05, "push_hosts": ["127.0.0.1:*"]}
     async with (
         infrastructure.fresh_database(server, gateway_template) as where,
         running_gateway(where, owner, Worker().subscriptions, settings=settings, **given) as home,

@@ -22,7 +22,7 @@ from libs.clients.outside import check_reachable, outside
 from libs.errors import SumaError, Unavailable
 from libs.events import ActionRecorded
 from libs.guards.blocked import UrlRefused
-from libs.guards.urls import check_url
+from libs.guards.urls import PORTS, check_url
 from libs.leases.ports import Lease, NewLease
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind
@@ -45,7 +45,7 @@ REREAD_SECONDS = 1.0
 IDLE_SECONDS, BACKOFF_MOST, RETRY_SECONDS = 1.0, 3600.0, 60.0
 PAGE = 100
 ANSWER_BYTES_MOST = 64 * 1024
-PORTS = (443, 8443)
+PUBLIC_PORTS = (443, 8443)
 
 log = logger("gateway")
 
@@ -77,7 +77,7 @@ class Webhooks:
         """Return the host of a webhook. Raises UrlRefused if it may not be called."""
         host, private = self._host(url)
         parts = urlsplit(url)
-        await check_reachable(host, parts.port or (443 if parts.scheme == "https" else 80), private=private)
+        await check_reachable(host, parts.port or PORTS[parts.scheme], private=private)
         return host
 
     def started(self, config: PushConfig, *, after: int) -> NewLease:
@@ -89,9 +89,12 @@ class Webhooks:
         """Return the host of a webhook, and whether it may be on this network. Raises UrlRefused."""
         with suppress(ValueError):
             parts = urlsplit(url)
-            if parts.hostname in self._settings.push_hosts and parts.scheme in ("http", "https"):
-                return parts.hostname or "", True
-        target = check_url(url, ports=PORTS)
+            host, usual = parts.hostname or "", PORTS.get(parts.scheme)
+            port = parts.port or usual
+            allowed = {f"{host}:*", f"{host}:{port}", *([host] if port == usual else [])}
+            if usual is not None and not allowed.isdisjoint(self._settings.push_hosts):
+                return host, True
+        target = check_url(url, ports=PUBLIC_PORTS)
         if target.scheme != "https":
             raise UrlRefused("url.scheme", "A webhook is called over https.")
         return target.host, False

@@ -324,7 +324,7 @@ async def inside(keys: Keys) -> Inside:
 @pytest_asyncio.fixture(loop_scope="session")
 async def victim(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, inside: Inside) -> AsyncIterator[Victim]:
     clients = {name: lambda name=name: inside.client(name) for name in ("tool_executor", "audit_worker")}
-    ports: Json = {"policy": rules, "keys": keys, "clients": clients, "settings": {"push_hosts": ["127.0.0.1"]}}
+    ports: Json = {"policy": rules, "keys": keys, "clients": clients, "settings": {"push_hosts": ["127.0.0.1:9"]}}
     async with running_gateway(gateway_where, owner, **ports) as made:
         yield await victim_of(replace(made, tenant=ids.new()))
 

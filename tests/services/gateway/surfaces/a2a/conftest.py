@@ -33,7 +33,7 @@ async def shared_agent(
 ) -> AsyncIterator[tuple[RunningGateway, Worker, str]]:
     worker = Worker()
     database = infrastructure.fresh_database(server, gateway_template)
-    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1"]}
+    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1:*"]}
     objects = FilesystemObjects(tmp_path_factory.mktemp("objects"), max_bytes=1 << 20)
     given: dict[str, Any] = {"policy": rules, "keys": keys, "objects": objects, "settings": settings}
     async with (

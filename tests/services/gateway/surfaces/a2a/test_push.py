@@ -165,7 +165,7 @@ async def test_failed_webhook_is_told_again_after_a_while(agent: Agent, hook: Re
 async def test_webhook_is_told_after_a_restart(
     gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, hook: Receiver
 ) -> None:
-    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1"]}
+    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1:*"]}
     given: dict[str, Any] = {"policy": rules, "keys": keys, "settings": settings}
     hook.answers = [503]
     worker = Worker()
@@ -186,7 +186,7 @@ async def test_webhook_is_told_after_a_restart(
 async def test_delivery_during_a_stop_forgets_no_update(
     gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, hook: Receiver
 ) -> None:
-    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1"]}
+    settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1:*"]}
     given: dict[str, Any] = {"policy": rules, "keys": keys, "settings": settings}
     hook.answers = [503]
     worker = Worker()
@@ -288,6 +288,21 @@ async def test_webhook_into_this_network_is_refused_and_starts_nothing(agent: Ag
         with pytest.raises(InvalidParamsError):
             await send(client, message("hello"), task_push_notification_config=wanted)
         assert (await http.get("/v1/sessions")).json()["sessions"] == []
+
+
+@pytest.mark.requirement("A6")
+async def test_named_host_opens_its_named_ports_only(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str
+) -> None:
+    settings = {"push_hosts": ["127.0.0.1", "127.0.0.2:8080"]}
+    opened = ("http://127.0.0.1/", "https://127.0.0.1/", "http://127.0.0.2:8080/")
+    closed = ("http://127.0.0.1:6379/", "http://127.0.0.1:443/", "http://127.0.0.2/", "http://127.0.0.2:6379/")
+    given: dict[str, Any] = {"policy": rules, "keys": keys, "settings": settings}
+    async with running_gateway(gateway_where, owner, Worker().subscriptions, **given) as made, made.client() as http:
+        task = (await http.post("/v1/sessions/message", json={"text": "wait"})).json()["turn_id"]
+        place, version = f"/a2a/v1/tasks/{task}/pushNotificationConfigs", {"A2A-Version": "1.0"}
+        found = {url: await http.post(place, json={"url": url}, headers=version) for url in (*opened, *closed)}
+    assert [url for url, answer in found.items() if answer.is_success] == [*opened]
 
 
 @pytest.mark.requirement("A6")
