@@ -9,13 +9,13 @@ from datetime import datetime
 
 from a2a.server.context import ServerCallContext
 from a2a.utils.constants import VERSION_HEADER
-from a2a.utils.errors import InternalError, InvalidParamsError
+from a2a.utils.errors import InternalError, InvalidParamsError, UnsupportedOperationError
 from a2a.utils.proto_utils import validate_proto_required_fields
 from google.protobuf.message import Message as ProtoMessage
 from pydantic import ValidationError
 from starlette.requests import Request
 
-from libs.errors import SumaError
+from libs.errors import Denied, SumaError
 from libs.identity import Principal
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Accepted
@@ -70,4 +70,6 @@ class Call:
             if found is not None:
                 raise found from None
             setattr(self.request.state, REFUSED, error)
-            raise InternalError(str(error)) from None
+            # The SDK logs an internal error as a failure of the server, which a denial is not.
+            hidden = UnsupportedOperationError if isinstance(error, Denied) else InternalError
+            raise hidden(str(error)) from None

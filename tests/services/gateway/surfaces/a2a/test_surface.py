@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from copy import deepcopy
 from typing import Any
 
@@ -115,11 +116,12 @@ async def test_missing_key_is_refused_with_a_challenge_in_protocol_errors(agent:
         assert rpc.json()["error"]["code"] == -32000
 
 
-async def test_missing_scope_is_refused_and_recorded(agent: Agent) -> None:
+async def test_missing_scope_is_refused_and_recorded(agent: Agent, caplog: pytest.LogCaptureFixture) -> None:
     key = await agent.gateway.key("memory", principal="reader")
     async with agent.http(key, **V1) as http:
         rest, rpc = await http.get("/a2a/v1/tasks"), await http.post("/a2a", json=call())
     assert (rest.status_code, rpc.status_code) == (403, 403)
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
     assert rest.json()["error"]["status"] == "PERMISSION_DENIED"
     assert [record["rule"] for record in await agent.gateway.audited("identity.authorize")]
 
