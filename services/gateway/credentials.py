@@ -26,6 +26,7 @@ from libs.identity import ApiKey, BadKey, NoKey, Principal
 from libs.identity.keys import BadSignature, Kind, authenticate, digest, id_of, kind_of
 from libs.runtime.platform import Platform
 from services.gateway.domain.refusals import OncePerMinute, Refusal, anonymous
+from services.gateway.domain.urls import base
 from services.gateway.refusals import RefusalLog
 from services.gateway.rows import KeyUsed, NoncePut
 from services.gateway.settings import Oidc, Settings
@@ -76,7 +77,12 @@ class Identified:
     """The request's signature; the body is still to be compared with it."""
 
 
-def presented(headers: Headers) -> Presented:
+def cookie_name(address: str) -> str:
+    """Return the name of the cookie at an address. Over https no other host and no plain request can set it."""
+    return f"__Host-{COOKIE}" if address.startswith("https:") else COOKIE
+
+
+def presented(headers: Headers, *, cookie: str) -> Presented:
     """Return the credential of a request. Raises BadKey if there is none."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     text = token.strip() if scheme.lower() == "bearer" and token.strip() else headers.get("x-api-key")
@@ -85,9 +91,9 @@ def presented(headers: Headers) -> Presented:
             return Presented("jwt", text)
         # A cookie's text counts only in the cookie, which no script and no other site can set.
         return Presented("code" if kind_of(text) == "code" else "key", text)
-    cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
-    if cookie:
-        return Presented("web", cookie)
+    web = cookie_parser(headers.get("cookie", "")).get(cookie)
+    if web:
+        return Presented("web", web)
     raise NoKey
 
 
@@ -132,7 +138,9 @@ class Credentials:
     async def _identified(self, scope: Scope, *, seconds: float) -> tuple[Presented, ApiKey | None, Principal]:
         stored: ApiKey | None = None
         try:
-            given = presented(Headers(scope=scope))
+            headers = Headers(scope=scope)
+            own = base(scope["scheme"], headers.get("host", ""), self._settings.public_url)
+            given = presented(headers, cookie=cookie_name(own))
             if given.kind == "jwt":
                 return given, None, await self._token_verified(given.text)
             stored = await self._stored(given, seconds)

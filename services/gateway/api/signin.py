@@ -21,7 +21,7 @@ from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import raises
 from services.gateway.api.identity_models import Me, SignedInWith, SignInCode, SignsIn
 from services.gateway.api.security import Authenticated, Credential
-from services.gateway.credentials import COOKIE, SIGN_IN
+from services.gateway.credentials import SIGN_IN, cookie_name
 from services.gateway.domain.access import grants
 from services.gateway.domain.claims import GRANTABLE
 from services.gateway.domain.urls import base
@@ -74,7 +74,7 @@ async def sign_in(request: Request, response: Response, here: Here, who: Authent
     code = credential.lookup if credential.kind == "code" else None
     expires = await here.directory.sign_in(who.tenant, key_id, digest(text), code=code, seconds=seconds)
     if (former := await _signed_in(here, request)) is not None:
-        await here.directory.sign_out(former.tenant, digest(request.cookies[COOKIE]))
+        await here.directory.sign_out(former.tenant, digest(request.cookies[_cookie(here, request)]))
     await record(here, who, "identity.signin", f"key:{key_id}")
     _set_cookie(here, request, response, text, int(seconds))
     ends = min(expires, who.expires) if who.expires and code is None else expires
@@ -102,7 +102,7 @@ async def record(here: Gateway, who: Principal, action: str, resource: str, verd
 
 async def _signed_in(here: Gateway, request: Request) -> ApiKey | None:
     """Return the valid key behind the request's cookie."""
-    cookie = request.cookies.get(COOKIE)
+    cookie = request.cookies.get(_cookie(here, request))
     stored = await here.store.key("web", digest(cookie)) if cookie else None
     if stored is None:
         return None
@@ -139,6 +139,11 @@ def _base(here: Gateway, request: Request) -> str:
     return base(request.url.scheme, request.headers["host"], here.settings.public_url)
 
 
+def _cookie(here: Gateway, request: Request) -> str:
+    return cookie_name(_base(here, request))
+
+
 def _set_cookie(here: Gateway, request: Request, response: Response, text: str, seconds: int) -> None:
     secure = _base(here, request).startswith("https:")
-    response.set_cookie(COOKIE, text, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")
+    name = _cookie(here, request)
+    response.set_cookie(name, text, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")

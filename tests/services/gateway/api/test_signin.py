@@ -74,9 +74,23 @@ async def test_cookie_is_strict_and_hidden_from_scripts(home: RunningGateway) ->
         secure = (await http.post("/v1/signin")).headers["set-cookie"]
     for cookie in (plain, secure):
         assert re.match(
-            r"suma_session=suma_web_[a-z2-7]{52}; HttpOnly; Max-Age=604800; Path=/; SameSite=strict", cookie
+            r"(__Host-)?suma_session=suma_web_[a-z2-7]{52}; HttpOnly; Max-Age=604800; Path=/; SameSite=strict", cookie
         )
     assert ("Secure" in plain, "Secure" in secure) == (False, True)
+    assert (plain.startswith("__Host-"), secure.startswith("__Host-")) == (False, True)
+
+
+async def test_https_accepts_only_the_cookie_of_its_own_host(home: RunningGateway) -> None:
+    async with home.client() as http:
+        http.base_url = "https://localhost:8010"
+        text = (await http.post("/v1/signin")).headers["set-cookie"].partition(";")[0].partition("=")[2]
+        del http.headers["Authorization"]
+        http.cookies.clear()
+        answers = [
+            await http.get("/v1/me", headers={"Cookie": f"{name}={text}"})
+            for name in ("suma_session", "__Host-suma_session")
+        ]
+    assert [answer.status_code for answer in answers] == [401, 200]
 
 
 @pytest.mark.requirement("A28a")
