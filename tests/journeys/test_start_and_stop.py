@@ -188,6 +188,13 @@ async def test_every_port_refuses_a_foreign_host_and_origin(own: Installation) -
             assert (await http.get("/metrics")).status_code == 200
 
 
+async def test_metrics_name_no_folder(live: Installation) -> None:
+    async with httpx.AsyncClient(base_url=live.url, timeout=60) as http:
+        told = (await http.get("/metrics")).text
+    assert 'suma_disk_free_ratio{place="root-1"}' in told
+    assert str(live.folder) not in told
+
+
 async def test_single_service_uses_a_live_platforms_servers(live: Installation) -> None:
     alone = Installation(live.data, live.folder, by_command=True)
     await alone.start("committee_worker")
