@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -22,10 +22,13 @@ from services.gateway.api.errors import FOLDER, Refusal, raises
 from services.gateway.api.models import Answer, ApprovalList, ApprovalShown, Commanded, Draft, DraftGiven, Id
 from services.gateway.api.security import Authenticated, CanRead
 from services.gateway.domain import access, outcomes
+from services.gateway.domain.outcomes import STALE
 from services.gateway.store import Approval, Session
 
 router = APIRouter(route_class=StrictRoute)
 
+SAME: Mapping[str, str] = {"approve": "approved", "deny": "denied"}
+"""The outcomes of answers that say all in their verdict."""
 COMMIT = "commit"
 """The kind of approval that commits staged changes."""
 
@@ -146,7 +149,7 @@ async def decide(here: Gateway, who: Principal, once: IdempotentRequest, approva
     approval = await _approval(here, who, approval_id)
     session = await here.writable(who, approval.session_id)
     receipt = await submit_answer(here, who, once, approval, session, body)
-    return await commands.outcome(here, who, receipt, lambda event: outcomes.closes(approval_id, event))
+    return await closing(here, who, receipt, approval_id, same=SAME.get(body.verdict))
 
 
 async def submit_answer(
@@ -192,6 +195,25 @@ async def _exclusion(here: Gateway, who: Principal, session: Session, exclude: S
     asked = {"root": session.root, "paths": list(exclude)}
     found = await call(here.platform, EXECUTOR, "PUT", path, tenant=who.tenant, session=session.session_id, json=asked)
     return dict(found)
+
+
+async def closing(
+    here: Gateway, who: Principal, receipt: Mapping[str, Any], approval_id: str, *, same: str | None
+) -> Commanded:
+    """Return a command that answers a question, with the event that closed it if known in time.
+
+    Raises:
+        AlreadyClosed: another answer came first, with another outcome than `same`.
+    """
+    own = receipt["request_id"]
+    event = await commands.outcome_event(here, who, receipt, lambda each: outcomes.closes(approval_id, own, each))
+    if event is not None and event.data["outcome"] == STALE:
+        now = await here.store.approval(who.tenant, approval_id)
+        if now is not None and now.outcome is not None:
+            raise AlreadyClosed(f"this is already closed: {now.outcome}")
+    elif event is not None and event.correlation != own and event.data["outcome"] != same:
+        raise AlreadyClosed(f"this is already closed: {event.data['outcome']}")
+    return commands.commanded(receipt, event)
 
 
 def check_open(question: Approval, digest: str) -> None:

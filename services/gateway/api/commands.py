@@ -226,10 +226,16 @@ async def outcome(
     here: Gateway, caller: Principal, receipt: Mapping[str, Any], found: Callable[[Numbered], bool]
 ) -> Commanded:
     """Return a command with its outcome, if known within `command_wait` seconds (two by default)."""
-    event = None
+    return commanded(receipt, await outcome_event(here, caller, receipt, found))
+
+
+async def outcome_event(
+    here: Gateway, caller: Principal, receipt: Mapping[str, Any], found: Callable[[Numbered], bool]
+) -> Numbered | None:
+    """Return the event that tells a command's outcome, or None if there is none in time."""
     # The command is done, also where no stream is left to wait on.
     with suppress(TooManyStreams):
-        event = await first(
+        return await first(
             here.streams,
             caller.tenant,
             receipt["session_id"],
@@ -237,5 +243,10 @@ async def outcome(
             wait=here.settings.command_wait,
             found=found,
         )
+    return None
+
+
+def commanded(receipt: Mapping[str, Any], event: Numbered | None) -> Commanded:
+    """Return a command and the event of its outcome, if any."""
     shown = StreamEvent.model_validate(event) if event else None
     return Commanded(**receipt, outcome=shown)

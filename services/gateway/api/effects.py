@@ -14,14 +14,14 @@ from libs.errors import NotFound
 from libs.events import EffectResolved
 from libs.identity import Principal
 from services.gateway.api import commands
-from services.gateway.api.approvals import AlreadyClosed, Changed, check_open
+from services.gateway.api.approvals import AlreadyClosed, Changed, check_open, closing
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Gateway, Here, ReadOnly, seen_as
 from services.gateway.api.errors import raises
 from services.gateway.api.models import ApprovalShown, Commanded, EffectList, Finding, Id
 from services.gateway.api.security import Authenticated, CanRead
-from services.gateway.domain import access, outcomes
+from services.gateway.domain import access
 from services.gateway.domain.outcomes import EFFECT
 from services.gateway.store import Approval
 
@@ -67,7 +67,7 @@ async def resolve(
     """Report whether an effect happened. The first finding counts; after the turn's end it changes only the step."""
     effect = await _effect(here, who, effect_id)
     receipt = await _submit_finding(here, who, IdempotentRequest.of(request, key, body), effect, body)
-    done = await commands.outcome(here, who, receipt, lambda event: outcomes.closes(effect_id, event))
+    done = await closing(here, who, receipt, effect_id, same=body.verdict)
     response.status_code = 200 if done.outcome else 202
     return done
 

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 EFFECT = "effect"
 """The kind of approval that asks whether an effect happened."""
+STALE = "stale"
+"""The outcome of an answer that closed nothing: it did not fit, or came too late."""
 SETTLED = ("approved", "overridden")
 """Approval outcomes that continue with an action; all others are final."""
 
@@ -24,9 +26,11 @@ class Seen(Protocol):
     def data(self) -> Mapping[str, Any]: ...
 
 
-def closes(approval: str, event: Seen) -> bool:
-    """Return whether the event closes the answered approval."""
-    return event.type == "approval.closed" and event.data.get("approval_id") == approval
+def closes(approval: str, request: str, event: Seen) -> bool:
+    """Return whether the event closes the approval that the request answers, or reports that the answer is stale."""
+    if event.type != "approval.closed" or event.data.get("approval_id") != approval:
+        return False
+    return event.correlation == request or event.data.get("outcome") != STALE
 
 
 def commits(turn: str, event: Seen) -> bool:

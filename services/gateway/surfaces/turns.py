@@ -25,6 +25,7 @@ from services.gateway.api.security import READING, require
 from services.gateway.api.stream import End, View
 from services.gateway.domain import access
 from services.gateway.domain.media_types import claimed
+from services.gateway.domain.outcomes import STALE
 from services.gateway.domain.uploads import Announced, file_name
 from services.gateway.incoming import Body
 from services.gateway.sse.viewer import Heartbeat, Item, TextDelta
@@ -33,8 +34,6 @@ from services.gateway.uploads import WRITE
 
 AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")
-STALE = "stale"
-"""The outcome of an answer that closed nothing: it did not fit, so the question stays open."""
 APPROVALS_MOST = 500
 PAGE = 1_000
 CANCEL_SECONDS = 5.0
@@ -243,6 +242,7 @@ async def _once(content: bytes) -> AsyncIterator[bytes]:
 
 
 __all__ = [
+    "STALE",
     "Clarification",
     "End",
     "Heartbeat",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
 import pytest
 
 from libs import ids
+from libs.database import Dsns
 from libs.events import ApprovalClosed, ApprovalDecided, ApprovalRequested, TurnStarted
-from tests.services.gateway.running import RunningGateway
+from libs.policy import Policy
+from tests.services.gateway.running import RunningGateway, running_gateway
 
 
 async def _asked(home: RunningGateway, http: httpx.AsyncClient, kind: str = "step") -> ApprovalRequested:
@@ -117,6 +120,37 @@ async def test_late_answer_reports_the_first_outcome(
     assert (answer.status_code, answer.json()["code"]) == (409, "APPROVAL_CLOSED")
     assert outcome in answer.json()["detail"]
     assert await _sent_events(home) == []
+
+
+@pytest.mark.requirement("A22a")
+@pytest.mark.parametrize(
+    ("verdict", "outcome", "status"),
+    [
+        ("approve", "denied", 409),
+        ("approve", "approved", 200),
+        ("deny", "denied", 200),
+        ("override", "overridden", 409),
+    ],
+)
+async def test_answer_that_lost_a_race_is_told_the_true_outcome(
+    gateway_where: Dsns, rules: Policy, owner: str, verdict: str, outcome: str, status: int
+) -> None:
+    body = {"verdict": verdict, "digest": "d1", **({"exclude": ["a"]} if verdict == "override" else {})}
+    async with (
+        running_gateway(gateway_where, owner, policy=rules, settings={"command_wait": 30.0}) as home,
+        home.client() as http,
+    ):
+        asked = await _asked(home, http)
+        session = await _session_of(http, asked)
+        answering = asyncio.ensure_future(http.post(f"/v1/approvals/{asked.approval_id}", json=body))
+        while not await _sent_events(home):
+            await asyncio.sleep(0.02)
+        # What another answer gets that fits nothing is not the outcome of this one.
+        await home.worker_says(session, _close(asked, "stale"))
+        await home.worker_says(session, _close(asked, outcome))
+        answer = await answering
+    assert answer.status_code == status
+    assert outcome in (answer.json().get("detail") or answer.json()["outcome"]["data"]["outcome"])
 
 
 @pytest.mark.requirement("A20")
