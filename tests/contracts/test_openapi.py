@@ -134,9 +134,9 @@ def test_route_without_example_and_model_is_a_gap() -> None:
 
     assert sorted(contract.gaps(app.openapi())) == [
         "POST /v1/things needs a response model",
-        "POST /v1/things: application/json of Sized needs an example in api/examples.py",
-        "POST /v1/things: application/json of no model needs an example in api/examples.py",
-        "POST /v1/things: the parameter colour needs an example in api/examples.py",
+        "POST /v1/things: application/json of Sized needs an example in api/examples.yaml",
+        "POST /v1/things: application/json of no model needs an example in api/examples.yaml",
+        "POST /v1/things: the parameter colour needs an example in api/examples.yaml",
     ]
 
 

@@ -7,8 +7,10 @@ headers of conditional reads. `gaps` lists what a new route still lacks; `make c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
@@ -20,13 +22,14 @@ from libs.runtime.problem_details import MEDIA_TYPE
 from services.gateway.api.bodies import NotAccepted
 from services.gateway.api.commands import Contended, PolicyDenied, Reused
 from services.gateway.api.errors import Problem, Refusal, problem, refusal_of
-from services.gateway.api.examples import MEDIA, PARAMETERS, SCHEMAS
 from services.gateway.api.middleware.concurrency import OPEN
 from services.gateway.api.models import Delta, MessageAccepted
 from services.gateway.credentials import CrossSite
 
 Json = dict[str, Any]
 JSON = "application/json"
+EXAMPLES: Mapping[str, Any] = yaml.safe_load((Path(__file__).parent / "examples.yaml").read_text("utf-8"))
+"""By model (`schemas`), media type (`media`) and parameter (`parameters`); each is checked against its schema."""
 SCHEMA = "#/components/schemas/{model}"
 STREAMED = (MessageAccepted, Delta)
 """Models that a stream sends besides the events of proto/events."""
@@ -107,7 +110,7 @@ def complete(document: Json) -> Json:
             parameter["schema"] = _without_null(parameter["schema"])
             _illustrate(parameter, _fitting(parameter))
         for media, content in _contents(operation):
-            _illustrate(content, SCHEMAS.get(_model(content), MEDIA.get(media)))
+            _illustrate(content, EXAMPLES["schemas"].get(_model(content), EXAMPLES["media"].get(media)))
         operation.setdefault("security", [])
         if path not in OPEN:
             _show_rates(operation)
@@ -124,14 +127,14 @@ def gaps(document: Json) -> Iterator[str]:
             yield f"{at} needs a docstring and a tag"
         for media, content in _contents(operation):
             if not {"example", "examples"} & content.keys():
-                yield f"{at}: {media} of {_model(content) or 'no model'} needs an example in api/examples.py"
+                yield f"{at}: {media} of {_model(content) or 'no model'} needs an example in api/examples.yaml"
             elif media == JSON:
                 yield from _misfits(document, at, content)
             if media == JSON and not _model(content):
                 yield f"{at} needs a response model"
         for parameter in operation.get("parameters", ()):
             if "example" not in parameter:
-                yield f"{at}: the parameter {parameter['name']} needs an example in api/examples.py"
+                yield f"{at}: the parameter {parameter['name']} needs an example in api/examples.yaml"
 
 
 def _misfits(document: Json, at: str, content: Json) -> Iterator[str]:
@@ -139,10 +142,10 @@ def _misfits(document: Json, at: str, content: Json) -> Iterator[str]:
     name, example = _model(content), content["example"]
     schema = {"components": document["components"], **content["schema"]}
     for error in Draft202012Validator(schema).iter_errors(example):
-        yield f"{at}: the example of {name} in api/examples.py is wrong: {error.message}"
+        yield f"{at}: the example of {name} in api/examples.yaml is wrong: {error.message}"
     known = document["components"]["schemas"].get(name, {}).get("properties")
     if known is not None and (unknown := example.keys() - known.keys()):
-        yield f"{at}: the example of {name} in api/examples.py has unknown fields: {', '.join(sorted(unknown))}"
+        yield f"{at}: the example of {name} in api/examples.yaml has unknown fields: {', '.join(sorted(unknown))}"
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
@@ -261,7 +264,9 @@ def _fitting(parameter: Json) -> Any:
 
 def _named(name: str) -> tuple[Any, ...]:
     """Return the examples of a parameter; names of headers have no case."""
-    found: tuple[Any, ...] = next((given for known, given in PARAMETERS.items() if known.lower() == name.lower()), ())
+    found: tuple[Any, ...] = next(
+        (given for known, given in EXAMPLES["parameters"].items() if known.lower() == name.lower()), ()
+    )
     return found
 
 

@@ -9,9 +9,11 @@ import pytest
 from typing_extensions import override
 
 from services.cli import remote_tools
-from services.gateway.api.examples import REMOTE_SERVER, REMOTE_TOOL
+from services.gateway.api.contract import EXAMPLES
 from tests.services.cli.answering import Server, running
 
+REMOTE_SERVER = EXAMPLES["schemas"]["RemoteServer"]
+REMOTE_TOOL = REMOTE_SERVER["tools"][0]
 OFFERED = {**REMOTE_TOOL, "name": "tickets.find", "state": "offered", "reason": ""}
 GONE = {**REMOTE_TOOL, "name": "tickets.old", "state": "gone", "reason": "the server does not list it any more"}
 
