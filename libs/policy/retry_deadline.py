@@ -8,13 +8,15 @@ from datetime import datetime, timedelta
 from libs.clock import Clock
 
 INPUTS_MOST = 10_000
+POLICY_SECONDS = 60.0
+"""How long an unanswered question is asked again; then what waits for it is refused as POLICY_UNAVAILABLE (A8)."""
 
 
 class RetryDeadline:
     """When each input first met no answer, as far as this process knows."""
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
-        self._clock, self._most = clock, timedelta(seconds=seconds)
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._since: OrderedDict[str, datetime] = OrderedDict()
 
     def over(self, input_id: str) -> bool:
@@ -23,4 +25,4 @@ class RetryDeadline:
         since = self._since.setdefault(input_id, now)
         if len(self._since) > INPUTS_MOST:
             self._since.popitem(last=False)
-        return now - since > self._most
+        return now - since > timedelta(seconds=POLICY_SECONDS)

@@ -56,7 +56,7 @@ class Handlers:
         assert platform.model is not None
         self._model, self._policy = platform.model, platform.policy
         self._catalogue, self._settings = platform.catalogue, settings
-        self._retry_deadline = RetryDeadline(platform.clock, settings.policy_seconds)
+        self._retry_deadline = RetryDeadline(platform.clock)
 
     async def plan_requested(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
         case, call = opened(event.data), event.data.task.call

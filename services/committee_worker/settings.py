@@ -10,8 +10,6 @@ class Settings(BaseModel):
 
     rejections_most: int = Field(default=3, ge=1, le=10)
     """Rejections after which the task fails safely, without running a tool."""  # S0-20
-    policy_seconds: float = Field(default=60.0, gt=0)
-    """Seconds to retry an unanswered policy question before the plan is rejected as POLICY_UNAVAILABLE."""
     calls_at_once: int = Field(default=128, ge=1)
     """Concurrent model calls of this process."""
     calls_at_once_per_tenant: int = Field(default=64, ge=1)

@@ -57,7 +57,7 @@ OnPolicyTimeout = Callable[[UnitOfWork, Outcome], None]
 class Handlers:
     def __init__(self, context: TurnContext) -> None:
         self._context, self._store = context, context.store
-        self._policy_deadline = RetryDeadline(context.platform.clock, context.settings.policy_seconds)
+        self._policy_deadline = RetryDeadline(context.platform.clock)
 
     # conversation.inbound
 

@@ -21,16 +21,10 @@ class Settings(BaseModel):
     """How long a turn waits for a person to find out whether an effect happened; the question itself stays open."""
     call_seconds: float = Field(default=300.0, gt=0)
     """Work that one tool call may take."""
-    commit_seconds: float = Field(default=1800.0, gt=0)
-    """How long a commit or a rollback may take."""
     grant_seconds: float = Field(default=3600.0, gt=0)
     """How long a grant holds."""
-    policy_seconds: float = Field(default=60.0, gt=0)
-    """How long an unanswered policy question is asked again before the turn is refused as POLICY_UNAVAILABLE."""
     queue_most: int = Field(default=100, ge=1)
     """Messages that wait in one session's mailbox."""
-    recall_most: int = Field(default=5, ge=0)
-    """Memories that a turn's context takes."""
     turns_at_once: int = Field(default=512, ge=1)
     """Turns that this process lets be at work; others wait before they begin."""
     turns_at_once_per_tenant: int = Field(default=128, ge=1)

@@ -38,6 +38,8 @@ WHOSE = {
     "RATE_LIMITED": "you have",
     "ROUTE_RATE_LIMITED": "your key has, on this route,",
 }
+LAG_MOST = 10_000
+"""Unprojected records above which the gateway is not ready."""
 WORKERS = ("conversation_worker", "committee_worker", "tool_executor")
 
 
@@ -170,7 +172,7 @@ class QueueLimiter:
             await asyncio.sleep(LOOK_SECONDS)
 
     def problems(self) -> Sequence[str]:
-        return [f"bus: the projection is {self.behind} records behind"] if self.behind > self._settings.lag_most else []
+        return [f"bus: the projection is {self.behind} records behind"] if self.behind > LAG_MOST else []
 
     async def _waiting(self) -> int:
         lag = await self._platform.bus.lag([*WORKERS, GROUP])

@@ -83,8 +83,6 @@ class Settings(BaseModel):
     """The same where the body may hold files as data URLs: for OpenAI's API and AG-UI."""
     command_wait: float = Field(default=2.0, ge=0)
     """Seconds to wait for a command's outcome before a 202."""
-    wait_most: float = Field(default=60.0, gt=0)
-    """The longest `?wait=`, in seconds."""
     a2a_wait_seconds: float = Field(default=600.0, gt=0)
     """The longest wait of an A2A request that blocks until its task ends or asks, in seconds."""
     push_hosts: tuple[str, ...] = ()
@@ -97,8 +95,6 @@ class Settings(BaseModel):
     """Failed attempts in a row after which a webhook is no longer called."""
     push_at_once: int = Field(default=256, ge=2)
     """Webhooks that this process serves at once; a quarter of them for one tenant."""
-    idempotency_hours: float = Field(default=24.0, gt=0)
-    """Hours for which a repeated `Idempotency-Key` returns the first answer."""
     reread_seconds: float = Field(default=15.0, gt=0)
     """Seconds after which an open stream reads again without a wake-up, since wake-ups may be lost."""
     heartbeat_seconds: float = Field(default=15.0, gt=0)
@@ -158,5 +154,3 @@ class Settings(BaseModel):
     """
     drain_seconds: float = Field(default=10.0, ge=0)
     """Seconds to wait afterwards for running requests."""
-    lag_most: int = Field(default=10_000, ge=1)
-    """Unprojected records above which the gateway is not ready."""

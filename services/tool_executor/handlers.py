@@ -24,6 +24,7 @@ from libs.events import (
 from libs.events.envelope import Envelope
 from libs.leases.ports import Cancelled, Lease, NewLease
 from libs.objects import bodies
+from libs.policy.retry_deadline import POLICY_SECONDS
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
 from services.tool_executor import calls, event_sizes
@@ -85,7 +86,7 @@ class Handlers:
                 raise SkillsDiffer(refused.reason) from refused
             return self._refuse(cause, request, refused)
         except Unavailable as error:
-            if now - event.time < timedelta(seconds=self._settings.policy_seconds):
+            if now - event.time < timedelta(seconds=POLICY_SECONDS):
                 raise
             return self._refuse(cause, request, LinkRefused("policy", f"POLICY_UNAVAILABLE: {error}"))
         if passed.tool is not None and passed.tool.from_outside:

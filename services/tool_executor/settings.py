@@ -42,8 +42,6 @@ class Settings(BaseModel):
     """Before an effect in doubt is probed or undone, so that what was on its way when its attempt ended has arrived."""
     cancel_seconds: float = Field(default=5.0, ge=0)
     """How long a cancel lets an effect end that could not be asked about afterwards."""
-    policy_seconds: float = Field(default=60.0, gt=0)
-    """How long an unanswered policy question is asked again before the call is refused."""
     workspaces_bytes_most: int = Field(default=128 << 20, ge=0)
     """Memory for open workspaces, estimated; the longest unused are let go, and read again when they are needed."""
     workspaces_idle_seconds: float = Field(default=300.0, ge=0)

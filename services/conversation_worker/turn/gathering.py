@@ -26,6 +26,8 @@ from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 WITHOUT_MEMORIES = "The memory service does not answer; this turn knows only the last messages of this session."
+RECALL_MOST = 5
+"""Memories that a turn's context takes."""
 SOON_SECONDS = 0.25
 """How long the handling of a message waits for its context. It reads the database a few times and a small folder."""
 
@@ -110,8 +112,7 @@ async def _memories(context: TurnContext, tenant: str, conversation: Conversatio
     assert conversation.turn is not None
     message, session = conversation.turn.message, conversation.session.session_id
     try:
-        most = context.settings.recall_most
-        return await memory.recall(context.platform, tenant, session, message.text, message.principal, most)
+        return await memory.recall(context.platform, tenant, session, message.text, message.principal, RECALL_MOST)
     except NotConfigured:
         return []
     except SumaError as error:

@@ -27,6 +27,8 @@ from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 ARG_MOST = 16 * 1024
 """Bytes of JSON up to which one argument travels inside its event; a larger one is a blob's handle."""
+COMMIT_SECONDS = 1800.0
+"""How long a commit or a rollback may take."""
 
 
 async def ask_policy(
@@ -68,7 +70,7 @@ def build_request(
 ) -> ToolRequested:
     """Return a request without its grant."""
     asker = message or uow.turn.message
-    seconds = context.settings.commit_seconds if tool.startswith("workspace.") else context.settings.call_seconds
+    seconds = COMMIT_SECONDS if tool.startswith("workspace.") else context.settings.call_seconds
     return ToolRequested(
         call_id=call_id,
         turn_id=uow.turn.turn_id,

@@ -30,6 +30,8 @@ from services.gateway.sse.viewer import first
 from services.gateway.store import GROUP, Numbered, Session
 
 DECIDE_MOST = 5
+IDEMPOTENCY_SECONDS = 24 * 3600.0
+"""How long a repeated `Idempotency-Key` returns the first answer."""
 COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "In progress"}}
 """The response of a command without an outcome in time."""
 
@@ -120,7 +122,7 @@ async def earlier(here: Gateway, caller: Principal, once: IdempotentRequest) -> 
     """Return the receipt of an earlier request with this key, or None. Raises Reused."""
     if once.key is None:
         return None
-    found = await here.store.receipt(caller.tenant, caller.id, once.key, keep=_receipt_seconds(here))
+    found = await here.store.receipt(caller.tenant, caller.id, once.key, keep=IDEMPOTENCY_SECONDS)
     if found is None:
         return None
     if found.body_hash != once.digest:
@@ -138,13 +140,9 @@ def _receipt_change(here: Gateway, caller: Principal, once: IdempotentRequest, d
         key=once.key,
         body_hash=once.digest,
         receipt=decided.receipt,
-        keep=_receipt_seconds(here),
+        keep=IDEMPOTENCY_SECONDS,
     )
     return kept.put(row)
-
-
-def _receipt_seconds(here: Gateway) -> float:
-    return here.settings.idempotency_hours * 3600
 
 
 def cause_of(caller: Principal, session: str | None = None, turn: str | None = None) -> Cause:

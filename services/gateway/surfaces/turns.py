@@ -18,7 +18,7 @@ from libs.errors import NotFound, Rejected, SumaError
 from libs.events.values import Hitl, ToolCall
 from libs.identity import Principal
 from services.gateway.api import approvals, commands, sessions
-from services.gateway.api.commands import CommandResult, IdempotentRequest
+from services.gateway.api.commands import IDEMPOTENCY_SECONDS, CommandResult, IdempotentRequest
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Accepted, Answer, ApprovalShown, Cancel, Commanded, FirstMessage, TurnShown
 from services.gateway.api.security import READING, require
@@ -146,7 +146,7 @@ class TurnClient:
 
     async def receipt(self, key: str) -> Mapping[str, Any] | None:
         """Return the first answer to a request of the caller with this key."""
-        keep = self._here.settings.idempotency_hours * 3600
+        keep = IDEMPOTENCY_SECONDS
         found = await self._here.store.receipt(self._who.tenant, self._who.id, key, keep=keep)
         return found.body if found is not None else None
 

@@ -17,6 +17,7 @@ from typing_extensions import override
 from libs import ids
 from libs.errors import Rejected, SumaError
 from libs.identity import Principal
+from services.gateway.api.commands import IDEMPOTENCY_SECONDS
 from services.gateway.api.context import Gateway
 from services.gateway.api.stream import ServerSent
 from services.gateway.domain.bodies import digest, failing_fast
@@ -96,7 +97,7 @@ def _part(part: Any) -> Any:
 
 async def _attempt(here: Gateway, who: Principal, given: RunAgentInput) -> Attempt:
     key = f"agui:{digest(given.thread_id, given.run_id)}"
-    keep = here.settings.idempotency_hours * 3600
+    keep = IDEMPOTENCY_SECONDS
     found = await here.store.receipt(who.tenant, who.id, key, keep=keep)
     return Attempt.after(found) if found is not None else Attempt(key)
 

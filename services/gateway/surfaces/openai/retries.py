@@ -13,7 +13,7 @@ from starlette.requests import Request
 from libs import ids
 from libs.errors import Rejected
 from libs.identity import Principal
-from services.gateway.api.commands import Reused
+from services.gateway.api.commands import IDEMPOTENCY_SECONDS, Reused
 from services.gateway.api.context import Gateway
 from services.gateway.domain.bodies import digest
 from services.gateway.surfaces.calls import Attempt
@@ -49,7 +49,7 @@ async def attempt(here: Gateway, who: Principal, request: Request, body: Any) ->
         raise BadKey
     # A digest: of two keys neither may begin with the other.
     known = f"openai:{digest(KEY, given)}:"
-    keep = here.settings.idempotency_hours * 3600
+    keep = IDEMPOTENCY_SECONDS
     found = await here.store.last_receipt(who.tenant, who.id, known, keep=keep)
     if found is not None and found.key != known + this:
         raise Reused
