@@ -135,4 +135,6 @@ class PlanUnclear(Event):
     question: str
     candidates: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
+    offers: tuple[str, ...] = ()
+    """Replies to choose from, in words."""
     usage: Usage = Usage()

@@ -157,6 +157,8 @@ class ClarificationRequested(Event):
     question: str
     candidates: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
+    offers: tuple[str, ...] = ()
+    """Replies to choose from, in words; any other words answer it, too."""
 
 
 @event("suma.message.completed.v1", OUTBOUND)

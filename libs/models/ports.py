@@ -62,6 +62,8 @@ class ClarificationNeeded:
     candidates: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
     usage: Usage = FREE
+    offers: tuple[str, ...] = ()
+    """Replies to choose from, in words."""
 
 
 PlannerOutcome = PlanDraft | Answered | ClarificationNeeded

@@ -181,8 +181,9 @@ class Terminal:
                 text = self._ask(prompt)
             text = "" if classify(text) is Answer.NO else text
         if text.isdecimal() and 1 <= int(text) <= len(candidates):
-            skill = str(candidates[int(text) - 1]["skill"])
-            return Reply(skill, skill)
+            chosen = candidates[int(text) - 1]
+            skill = chosen.get("skill")
+            return Reply(skill or chosen["description"], skill)
         return Reply(text) if text else None
 
     def allows(self, to: str) -> Permission:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -93,8 +93,10 @@ class Screen:
         """Append new text; text already written stays."""
         if not self.console.is_terminal or self._muted:
             return
+        from services.cli import prose  # not needed where nothing is answered
+
         self.pause_status()
-        text = words.plain(text)
+        text = prose.so_far(words.plain(text))
         if not text.startswith(self._partial):
             self._break()
         if not self._partial:
@@ -168,13 +170,19 @@ class Screen:
 
     def _message_completed(self, event: SessionEvent) -> None:
         self.pause_status()
-        text = words.plain(event.data["text"])
+        text = self._prose(event.data["text"])
         if not text.startswith(self._partial):
             self._break()
         if not self._partial:
             self._begin()
         self._write(self._flow.whole(text) + "\n")
         self._partial = self._outcome = ""
+
+    def _prose(self, text: str) -> str:
+        """Return a text of a model: without the marks of Markdown in a terminal, as it is in a file."""
+        from services.cli import prose  # not needed where nothing is answered
+
+        return prose.unmarked(words.plain(text)) if self.console.is_terminal else words.plain(text)
 
     def _turn_ended(self, event: SessionEvent) -> None:
         data = event.data
@@ -300,13 +308,15 @@ class Screen:
                 self.say(f"  {words.line(name)}: {words.line(value, 300)}")
 
     def _clarification_requested(self, event: SessionEvent) -> None:
-        """List the choices that the question itself does not name."""
-        self.say(f"\n? {words.plain(event.data['question'])}", "bold yellow")
+        """List the choices that the question itself does not name, and the answers that it offers."""
+        self.say(f"\n? {self._prose(event.data['question'])}", "bold yellow")
         listed = choices(event.data)
-        if not self.verbose and all(one["description"] in event.data["question"] for one in listed):
+        named = all("skill" in one and one["description"] in event.data["question"] for one in listed)
+        if not self.verbose and named:
             return
         for n, candidate in enumerate(listed, 1):
-            which = f" ({words.line(candidate['skill'])}, {candidate['score']:.2f})" if self.verbose else ""
+            scored = self.verbose and "skill" in candidate
+            which = f" ({words.line(candidate['skill'])}, {candidate['score']:.2f})" if scored else ""
             self.say(f"  {n:3}. {words.line(candidate['description'], 300)}{which}")
 
     def _approval_closed(self, event: SessionEvent) -> None:
@@ -343,9 +353,11 @@ class Screen:
 
 
 def choices(asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the skills to choose from; none if the question lists its choices or asks for other input."""
-    answered_in_words = asked.get("missing") or "(1)" in asked["question"]  # which it counts itself
-    return () if answered_in_words else asked["candidates"]
+    """Return the skills or answers to choose from; none if the question counts its choices or asks for other input."""
+    if asked.get("missing") or "(1)" in asked["question"]:
+        return ()
+    offers = [{"description": offer} for offer in asked.get("offers") or () if offer not in YES_OR_NO]
+    return [*asked["candidates"], *offers]
 
 
 def _denied_by_a_person(step: Mapping[str, Any]) -> bool:
@@ -413,6 +425,8 @@ def _by_group(screen: Screen, diff: Mapping[str, Any], entries: Sequence[Mapping
     return shown
 
 
+YES_OR_NO = ("Yes", "No")
+"""Offers that need no number."""
 OPPOSITE = {
     "created": "deleted",
     "deleted": "created",
@@ -423,10 +437,15 @@ OPPOSITE = {
 
 
 def taken_back(diff: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the reverse of a diff, as an undo would apply it."""
+    """Return the reverse of a diff, as an undo would apply it, the riskiest changes first."""
     numbers = {change: diff.get(other, 0) for change, other in OPPOSITE.items()}
-    groups = [{**group, "change": OPPOSITE[group["change"]]} for group in diff.get("groups") or ()]
-    return {**diff, **numbers, "bytes_freed": 0, "groups": groups, "entries": [*map(_back, diff["entries"])]}
+    groups = ({**group, "change": OPPOSITE[group["change"]]} for group in diff.get("groups") or ())
+    entries = map(_back, diff["entries"])
+    return {**diff, **numbers, "bytes_freed": 0, "groups": _by_risk(groups), "entries": _by_risk(entries)}
+
+
+def _by_risk(changes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return sorted(changes, key=lambda each: SIGNED.index(each["change"]))
 
 
 def _back(entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -243,6 +243,7 @@ def _unclear(case: Deliberation, outcome: ClarificationNeeded) -> PlanUnclear:
         question=outcome.question[:2000],
         candidates=outcome.candidates[:10],
         missing=outcome.missing[:20],
+        offers=outcome.offers[:10],
         usage=case.usage,
     )
 

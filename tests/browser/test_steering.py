@@ -69,6 +69,23 @@ async def test_task_for_later_is_queued_edited_and_removed(person: Visitor, live
     await expect(approval(page)).to_be_enabled()
 
 
+async def test_unclear_request_offers_answers_and_a_new_start(person: Visitor, live: Live) -> None:
+    page = await person.open("/chat")
+    await ask(page, "frobnicate the whatsits", live.folder("unclear", FILES))
+    card = page.get_by_label("Question")
+    await expect(card).to_contain_text("“frobnicate”")
+    await card.get_by_role("button", name="Start over").click()
+    await expect(page.get_by_label("Message")).to_have_value("frobnicate the whatsits")
+    await expect(page.get_by_label("Message")).to_be_focused()
+    await page.keyboard.press("Enter")
+    offer = card.last.get_by_role("button").first
+    said = await offer.inner_text()
+    assert said in await card.last.inner_text()
+    await offer.click()
+    await expect(card.last).to_contain_text(f"You answered: “{said}”")
+    await expect(card.last.get_by_role("button")).to_have_count(0)
+
+
 async def test_refusal_with_a_reason_plans_again(person: Visitor, live: Live) -> None:
     page = await _proposed(person, live.folder("refused", FILES))
     await page.get_by_role("button", name="Refuse").click()

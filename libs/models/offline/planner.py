@@ -5,6 +5,7 @@ It owns every word of a request that changes something, or it asks and quotes wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,6 +35,8 @@ SPARED = 0.34
 """The share of a request that only looks that may be left out of it."""
 BEFORE = ("one", "many", "these", "thing")
 """How a request refers to files that were named before."""
+YES_OR_NO = re.compile(r"(?:Do you mean|Should I)\b[^?]*\?$")
+"""How a question ends to which a yes takes its only offer."""
 SETS_MOST = 4
 """Agents differ in the tools that they may use."""
 THRESHOLD, GAP = 0.70, 0.05
@@ -49,7 +52,10 @@ class Asking:
 
     @property
     def outcome(self) -> ClarificationNeeded:
-        return ClarificationNeeded(self.doubt.question, self.candidates)
+        doubt = self.doubt
+        if len(doubt.offers) == 1 and YES_OR_NO.search(doubt.question):
+            return ClarificationNeeded(doubt.question, self.candidates, offers=("Yes", "No"))
+        return ClarificationNeeded(doubt.question, self.candidates, offers=doubt.offers or doubt.near)
 
 
 class Planner:
@@ -198,9 +204,9 @@ class Work:
 
     def _strange(self, said: str, text: str) -> Asking:
         """Quote words that were not understood, and name what the request comes near to."""
-        near = texts.names(self._intents.near(clean(text).lower().split(), self._lexicon.grammar))
+        near = self._intents.near(clean(text).lower().split(), self._lexicon.grammar)
         told = texts.NOT_UNDERSTOOD if said else texts.NOTHING_UNDERSTOOD
-        return Asking(Doubt(told.format(said=said, near=near), said or text))
+        return Asking(Doubt(told.format(said=said, near=texts.names(near)), said or text, near=tuple(near)))
 
     def _looks(self, text: str, clauses: Sequence[Clause]) -> Sequence[Clause]:
         """Drop words from a request that only looks; the answer names them."""

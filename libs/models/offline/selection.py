@@ -33,6 +33,8 @@ class Doubt:
     about: str = ""
     """The words of the request that the reply replaces."""
     offers: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    """Requests that are understood, and may replace this one."""
     of_changes: bool = False
     """Asked only if the request changes something."""
 

@@ -63,6 +63,7 @@ async def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: Plan
             question=unclear.question[:2000],
             candidates=unclear.candidates[:10],
             missing=unclear.missing[:20],
+            offers=unclear.offers[:10],
         )
     )
 

@@ -152,3 +152,8 @@ def test_bare_yes_is_no_answer_to_an_open_question(typed: Callable[..., Terminal
     assert typed("y", "sort by type").clarify(unclear, []) == Reply("sort by type")
     assert typed("no wait").clarify(unclear, []) is None
     assert typed("y").clarify("Do you mean “sort by type”?", []) == Reply("y")
+
+
+def test_number_takes_an_offered_answer(typed: Callable[..., Terminal]) -> None:
+    offers = [{"description": "find duplicates"}, {"description": "sort by type"}]
+    assert typed("2").clarify("I did not understand that.", offers) == Reply("sort by type")

@@ -54,6 +54,25 @@ def test_interrupted_text_is_followed_by_the_complete_answer() -> None:
     assert said(console).splitlines()[-1] == "There are 3 files."
 
 
+MARKED = (
+    "# Sizes\n**Big** is `a*b`, see [the page](https://a.example) and snake_case.\n- *one*\n```\n**kept**\n```\nend"
+)
+UNMARKED = "Sizes\nBig is a*b, see the page (https://a.example) and snake_case.\n- one\n**kept**\nend"
+
+
+def test_terminal_shows_an_answer_without_marks_as_it_grows() -> None:
+    console = terminal(200)
+    screen = Screen(console)
+    for end in range(len(MARKED)):
+        screen.on_text(MARKED[:end])
+    screen.on_event(SessionEvent.of(event(1, "message.completed", text=MARKED)))
+    assert said(console).strip() == UNMARKED
+
+
+def test_file_keeps_the_marks_of_an_answer() -> None:
+    assert shown(event(1, "message.completed", text=MARKED)).strip() == MARKED
+
+
 def test_file_output_has_only_the_complete_unwrapped_answer() -> None:
     console = Console(file=io.StringIO(), width=20)
     screen = Screen(console)
@@ -182,6 +201,15 @@ def test_choices_that_the_question_counts_are_not_counted_again() -> None:
     assert shown(asked).strip() == "? (1) move or (2) find?"
 
 
+def test_offered_answers_are_numbered() -> None:
+    offers = ["find duplicates", "sort by type"]
+    question = "I know “find duplicates”, “sort by type”."
+    asked = event(1, "clarification.requested", question=question, candidates=[], missing=[], offers=offers)
+    assert shown(asked).strip().splitlines()[1:] == ["    1. find duplicates", "    2. sort by type"]
+    agreeing = event(1, "clarification.requested", question="Shall I?", candidates=[], missing=[], offers=["Yes", "No"])
+    assert shown(agreeing).strip() == "? Shall I?"
+
+
 def test_missing_word_question_has_no_choices() -> None:
     candidates = [{"skill": "explain", "score": 1.0, "description": "Explain a file."}]
     asked = event(1, "clarification.requested", question="Which file?", candidates=candidates, missing=["path"])
@@ -251,10 +279,10 @@ def test_undo_shows_the_reverse_changes() -> None:
     console = Console(file=io.StringIO(), width=200)
     diff_of(Screen(console), taken_back({**done, "entries": entries}))
     assert said(console).splitlines() == [
-        "  > Bills/a.pdf → a.pdf (restored)",
         "  - copy.pdf (will be removed)",
-        "  + old/ (will be restored)",
         "  ~ b.txt (will be restored)",
+        "  > Bills/a.pdf → a.pdf (restored)",
+        "  + old/ (will be restored)",
         "  6 changes: 1 deleted, 1 changed, 1 moved, 3 created",
     ]
 

@@ -13,7 +13,7 @@ from libs.models.offline.planner import Planner
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft
 from libs.skills import Categories, Intent, Slot, ToolDefinition, read_skill
 from tests.libs.models.conftest import NOW
-from tests.libs.models.offline.conftest import FOLDER, Read, calls, changes
+from tests.libs.models.offline.conftest import FOLDER, NAMES, PATHS, Read, calls, changes
 
 LISTED = "$step(1).nodes"
 Planning = Callable[..., Planner]
@@ -195,3 +195,21 @@ def test_plan_that_takes_too_long_is_a_question(planning: Planning, catalogue: S
     outcome = planning(seconds=0).plan(asked("sort my files by type"), catalogue)
     assert isinstance(outcome, ClarificationNeeded)
     assert "too long" in outcome.question
+
+
+@pytest.mark.parametrize(
+    ("request_", "offers"),
+    [
+        ("frobnicate the whatsits", None),
+        ("delete the invoice", ("invoice-1.pdf", "invoice-2.pdf")),
+        ("delte the tmp files", ("Yes", "No")),
+        ("delete the files from 2024", ('with "2024" in the name', "changed in 2024")),
+    ],
+)
+def test_each_offer_of_a_question_answers_it(read: Read, request_: str, offers: tuple[str, ...] | None) -> None:
+    years = {**FOLDER, "names": [*NAMES, "tax 2024.xls"], "paths": [*PATHS, "tax 2024.xls"], "files": len(PATHS) + 1}
+    asked = read(request_, workspace=years)
+    assert isinstance(asked, ClarificationNeeded), asked
+    assert asked.offers == (offers or asked.offers) != ()
+    replies = [read(request_, workspace=years, clarification=offer) for offer in asked.offers]
+    assert not any(isinstance(reply, ClarificationNeeded) for reply in replies), replies

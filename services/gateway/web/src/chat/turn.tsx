@@ -1,6 +1,6 @@
 // One turn: the message, the plans and questions in between, and the answer.
-import { Brain, Paperclip, Pencil, Redo2, Sparkles, Undo2, X } from "lucide-react";
-import { memo, useState } from "react";
+import { Brain, Paperclip, Pencil, Redo2, RotateCcw, Sparkles, Undo2, X } from "lucide-react";
+import { memo, type ReactNode, useState } from "react";
 import { useCancel, useSend } from "@/api/commands";
 import { DiffList, DiffSummary } from "@/components/diff-list";
 import { Markdown } from "@/components/markdown";
@@ -12,6 +12,7 @@ import { type commitsOf, waited } from "@/session/reduce";
 import { ofTask } from "@/session/says";
 import { type ApprovalView, ENDED, type Question, type TurnView } from "@/session/types";
 import { type Ask, ApprovalCard } from "./approval-card";
+import { focusComposer } from "./composer";
 import { PlanCard } from "./plan-card";
 import { UndoDialog } from "./undo-dialog";
 
@@ -43,7 +44,7 @@ export const Turn = memo(function Turn({ session, turn, draft, commits }: TurnPr
         <PlanCard key={round.plan.plan_id + at.toString()} session={session} round={round} number={at + 1} before={turn.rounds[at - 1] ?? null} approvals={turn.approvals} open={!ended} task={turn.text} committed={committed !== undefined} />
       ))}
       {turn.questions.map((question, at) => (
-        <QuestionCard key={at} session={session} question={question} open={!ended && question.reply === null} />
+        <QuestionCard key={at} session={session} turn={turn} question={question} open={!ended && question.reply === null} />
       ))}
       {turn.approvals.map((approval) => (
         <ApprovalCard key={approval.asked.approval_id} ask={askOf(session, approval, ended)} task={turn.text} />
@@ -121,12 +122,12 @@ function askOf(session: string, { asked, askedAt, closed }: ApprovalView, ended:
   };
 }
 
-function QuestionCard({ session, question, open }: { session: string; question: Question; open: boolean }) {
+function QuestionCard({ session, turn, question, open }: { session: string; turn: TurnView; question: Question; open: boolean }) {
   const send = useSend();
-  const candidates = question.asked.candidates ?? [];
+  const { candidates = [], offers = [] } = question.asked;
   return (
     <Card className={open ? "border-warn/50 p-4" : "p-4"} aria-label="Question">
-      <p className="font-medium [overflow-wrap:anywhere]">{question.asked.question}</p>
+      <div className="font-medium [overflow-wrap:anywhere]"><Markdown text={question.asked.question} /></div>
       {open && candidates.length > 0 && (
         <div className="flex flex-col gap-1.5 pt-2">
           {candidates.map(({ skill, score, description }) => (
@@ -138,7 +139,15 @@ function QuestionCard({ session, question, open }: { session: string; question: 
           ))}
         </div>
       )}
-      {open && <p className="pt-2 text-sm text-muted">Answer below in your own words.</p>}
+      {open && (
+        <div className="flex flex-wrap items-center gap-2 pt-3">
+          {offers.map((offer) => (
+            <Button key={offer} size="small" disabled={send.isPending} onClick={() => { send.mutate({ session, text: offer }); }} className="h-auto! min-h-7 max-w-full py-1 text-left [overflow-wrap:anywhere] whitespace-normal">{offer}</Button>
+          ))}
+          <TakeBack session={session} turn={turn}><RotateCcw aria-hidden className="size-3.5" /> Start over</TakeBack>
+        </div>
+      )}
+      {open && <p className="pt-2 text-sm text-muted">Or answer below in your own words.</p>}
       {question.reply !== null && <p className="pt-1 text-sm text-muted">You answered: “{question.reply}”</p>}
     </Card>
   );
@@ -186,15 +195,21 @@ function TryAgain({ session, turn }: { session: string; turn: TurnView }) {
   return <Button size="small" busy={send.isPending} onClick={() => { send.mutate(again); }}>Try again</Button>;
 }
 
+/** Cancels a task, and gives its text back to the message field. */
+function TakeBack({ session, turn, children }: { session: string; turn: TurnView; children: ReactNode }) {
+  const cancel = useCancel();
+  // The turn may end, and this go, before the request does; callbacks of `mutate` would then not be called.
+  const take = () => { cancel.mutateAsync(turn.id).then(() => { restoreDraft(session, turn.text); focusComposer(); }, () => undefined); };
+  return <Button look="quiet" size="small" disabled={cancel.isPending} onClick={take}>{children}</Button>;
+}
+
 /** What a person can do with a task that waits for its turn. */
 function Queued({ session, turn }: { session: string; turn: TurnView }) {
   const cancel = useCancel();
-  // The turn may end, and this go, before the request does; callbacks of `mutate` would then not be called.
-  const edit = () => { cancel.mutateAsync(turn.id).then(() => { restoreDraft(session, turn.text); }, () => undefined); };
   return (
     <>
       <span>number {turn.position} in the queue</span>
-      <Button look="quiet" size="small" disabled={cancel.isPending} onClick={edit}><Pencil aria-hidden className="size-3.5" /> Edit</Button>
+      <TakeBack session={session} turn={turn}><Pencil aria-hidden className="size-3.5" /> Edit</TakeBack>
       <Button look="quiet" size="small" disabled={cancel.isPending} onClick={() => { cancel.mutate(turn.id); }}><X aria-hidden className="size-3.5" /> Remove</Button>
     </>
   );
