@@ -15,7 +15,7 @@ LASTING = frozenset((*ANSWERS, "awaiting_end", "follow", "until_the_end", "watch
 BRIEF = {"sse/viewer.py:first": "the outcome of a command of the caller, within two seconds"}
 
 
-def test_each_lasting_answer_is_tried_against_lost_access() -> None:
+def test_every_lasting_channel_has_a_lost_access_test() -> None:
     assert {*_lasting()} - BRIEF.keys() == {*TELLING}
     assert {name for names in TELLING.values() for name in names} == {*WAITING, "download", "export", "webhook"}
 

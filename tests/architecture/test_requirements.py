@@ -24,7 +24,7 @@ def test_every_row_has_one_line() -> None:
 @pytest.mark.parametrize(
     "mark", ["@pytest.mark.requirement('S9-99', 'A1')", "pytestmark = pytest.mark.requirement('S9-99', 'A1')"]
 )
-def test_a_mark_is_found_wherever_it_stands(tmp_path: Path, mark: str) -> None:
+def test_marks_of_functions_and_modules_are_found(tmp_path: Path, mark: str) -> None:
     file = tmp_path / "test_it.py"
     file.write_text(
         f"import pytest\n{mark}\ndef test() -> None: ...\n" if mark[0] == "@" else f"import pytest\n{mark}\n"

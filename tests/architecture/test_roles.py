@@ -57,7 +57,7 @@ async def test_services_may_execute_only_the_listed_functions_of_the_bus(eye: Co
 
 
 @pytest.mark.requirement("P8")
-async def test_what_runs_with_its_owners_rights_is_listed(eye: Connection) -> None:
+async def test_every_security_definer_function_is_listed(eye: Connection) -> None:
     found = await eye.fetch(
         "select n.nspname || '.' || p.proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
         " where p.prosecdef and n.nspname = any ($1)",
@@ -78,7 +78,7 @@ async def test_a_function_with_its_owners_rights_fixes_its_search_path(eye: Conn
 
 
 @pytest.mark.requirement("P8")
-async def test_no_role_of_ours_passes_row_level_security(eye: Connection) -> None:
+async def test_no_suma_role_bypasses_row_level_security(eye: Connection) -> None:
     strong = await eye.fetch(
         "select rolname from pg_roles where rolname like 'suma%'"
         " and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or pg_has_role('suma_app', oid,"

@@ -46,7 +46,7 @@ async def test_first_page_has_at_most_250_kilobytes(person: Visitor) -> None:
     assert 100_000 < await weight(finished) <= FIRST_PAGE_MOST
 
 
-async def test_used_link_signs_nobody_in(visitor: Visitor, live: Live) -> None:
+async def test_used_link_shows_the_sign_in_form(visitor: Visitor, live: Live) -> None:
     page = await visitor.open(live.link)
     visitor.failures_expected = True
     await page.goto(live.link)

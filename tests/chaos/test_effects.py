@@ -31,7 +31,7 @@ async def there(world: str) -> World:
 @pytest.mark.requirement("A17a", "A10")
 @pytest.mark.parametrize("tool", SAFE)
 @pytest.mark.parametrize("point", ["effects:begun", "effect:run:after", "effect:finish:before", "effect:finish:after"])
-async def test_an_executor_that_dies_around_an_effect_leaves_one(
+async def test_executor_killed_around_an_effect_leaves_one_effect(
     home: Dsns, tmp_path: Path, there: World, tool: str, point: str
 ) -> None:
     session, here = await accept(home, tmp_path, tool), place(tmp_path, there.dsn)
@@ -105,9 +105,7 @@ async def test_stalled_executor_waking_after_its_successor_adds_no_effect(
 
 
 @pytest.mark.requirement("A17a", "A18")
-async def test_an_undo_that_wakes_behind_its_successor_takes_nothing_back(
-    home: Dsns, tmp_path: Path, there: World
-) -> None:
+async def test_undo_resumed_after_its_successor_changes_nothing(home: Dsns, tmp_path: Path, there: World) -> None:
     session = await accept(home, tmp_path, Book.name)
     child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at="undo:acting", how="stall"), "", 0)
     try:

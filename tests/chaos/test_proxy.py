@@ -46,7 +46,7 @@ async def test_every_byte_is_passed_on_in_both_directions(link: Link) -> None:
         assert await reader.readexactly(len(LONG)) == LONG
 
 
-async def test_cut_ends_every_connection_and_the_next_is_carried(link: Link) -> None:
+async def test_cut_ends_open_connections_and_allows_new_ones(link: Link) -> None:
     async with called(link) as (reader, writer):
         writer.write(b"a")
         await reader.readexactly(1)
@@ -56,7 +56,7 @@ async def test_cut_ends_every_connection_and_the_next_is_carried(link: Link) -> 
     await test_every_byte_is_passed_on_in_both_directions(link)
 
 
-async def test_what_is_held_arrives_once_it_flows_again(link: Link) -> None:
+async def test_held_bytes_arrive_after_the_link_reopens(link: Link) -> None:
     async with called(link) as (reader, writer):
         link.hold()
         writer.write(b"late")
@@ -66,7 +66,7 @@ async def test_what_is_held_arrives_once_it_flows_again(link: Link) -> None:
         assert await answer == b"late"
 
 
-async def test_a_closed_link_refuses_who_comes_new(link: Link) -> None:
+async def test_closed_link_refuses_new_connections(link: Link) -> None:
     link.closed = True
     with pytest.raises(OSError):
         async with called(link) as (reader, _):

@@ -124,7 +124,7 @@ async def test_replay_repeated_after_a_kill_happens_once(
 
 
 @pytest.mark.requirement("A14", "P1")
-async def test_a_replay_that_was_answered_needs_nobody_to_ask_again(mended: ReplayScenario, where: Dsns) -> None:
+async def test_acknowledged_replay_survives_a_kill_without_a_retry(mended: ReplayScenario, where: Dsns) -> None:
     await die(mended, where, "", "conversation_worker:suma.message.received.v1:before")
     async with revived(mended, where):
         pass
@@ -132,7 +132,7 @@ async def test_a_replay_that_was_answered_needs_nobody_to_ask_again(mended: Repl
 
 
 @pytest.mark.requirement("A10")
-async def test_a_replay_without_kills_comes_to_every_point(mended: ReplayScenario, where: Dsns) -> None:
+async def test_replay_without_kills_reaches_every_point(mended: ReplayScenario, where: Dsns) -> None:
     faults = Faults()
     async with mended(where, "", ids.new(), faults) as (platform, services):
         assert {point for point, _ in POINTS} <= set(catalogue(services))

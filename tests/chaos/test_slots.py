@@ -126,7 +126,7 @@ async def taken_over(where: Dsns, folder: Path, turns: list[str], child: Child) 
 
 
 @pytest.mark.requirement("A10")
-async def test_these_are_points_of_the_catalogue(home: Dsns, tmp_path: Path) -> None:
+async def test_slot_kill_points_are_in_the_catalogue(home: Dsns, tmp_path: Path) -> None:
     async with slot_scenario(home, str(tmp_path), "m", lambda point: None) as (_, services):
         points = {f"{TURN}:{part}:{side}" for part in ("run", "finish") for side in ("before", "after")}
         assert points <= set(catalogue(services))

@@ -88,7 +88,7 @@ def test_a_message_on_kafka_is_what_the_document_says(document: dict[str, Any], 
     assert key.decode() == event.key
 
 
-def test_a_header_that_someone_reads_may_not_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_removed_kafka_header_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proto = shutil.copytree(PROTO, tmp_path / "proto")
     older = yaml.load((proto / "asyncapi.yaml").read_text("utf-8"), LOADER)
     older["components"]["schemas"]["CloudEventHeaders"]["properties"]["ce_channel"] = {"type": "string"}

@@ -36,7 +36,7 @@ def fields(schema: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_what_is_committed_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
+def test_committed_documents_are_fresh(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check"]) == 0, capsys.readouterr().err
 
 
@@ -97,5 +97,5 @@ def test_catalogue_lists_every_event_with_topic_and_description() -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS.values(), ids=lambda topic: topic.name)
-def test_whoever_says_or_listens_is_one_of_the_services(topic: Any) -> None:
+def test_producers_and_consumers_of_topics_are_services(topic: Any) -> None:
     assert {*topic.producers, *topic.consumers} <= set(catalog.NAMES)

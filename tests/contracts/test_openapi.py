@@ -56,7 +56,7 @@ def illustrated(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any],
                     yield from ((at, content["schema"], one) for one in (*examples, content.get("example")) if one)
 
 
-def test_what_is_committed_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
+def test_committed_documents_are_fresh(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check"]) == 0, capsys.readouterr().err
 
 

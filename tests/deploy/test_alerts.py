@@ -159,7 +159,7 @@ def test_each_alert_fires_when_it_should_and_only_then(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("alert", ALERTS, ids=NAMES)
-def test_it_says_how_bad_it_is_and_what_to_do(alert: dict[str, Any]) -> None:
+def test_each_alert_has_a_severity_and_a_runbook(alert: dict[str, Any]) -> None:
     assert alert["labels"]["severity"] in ("critical", "warning")
     runbook = (ROOT / alert["annotations"]["runbook_url"]).read_text()
     assert alert["alert"] in runbook.splitlines()[0]
@@ -171,7 +171,7 @@ def test_every_runbook_has_an_alert() -> None:
     assert {str(path.relative_to(ROOT)) for path in (ROOT / "deploy" / "runbooks").glob("suma-*.md")} == named
 
 
-def test_every_metric_that_is_asked_for_is_one_of_ours() -> None:
+def test_alerts_query_only_existing_metrics() -> None:
     assert unknown_names(alert["expr"] for alert in ALERTS) == set()
 
 

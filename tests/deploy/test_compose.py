@@ -82,7 +82,7 @@ def test_without_its_secrets_it_is_refused(compose: dict[str, Any], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("name", "version"), [("kafka", kafka.VERSION), ("opa", opa.VERSION), ("s3", s3.VERSION)])
-def test_its_servers_have_the_versions_that_tests_stand_on(compose: dict[str, Any], name: str, version: str) -> None:
+def test_compose_servers_have_the_tested_versions(compose: dict[str, Any], name: str, version: str) -> None:
     tag = compose["services"][name]["image"].rpartition(":")[2]
     assert tag.lstrip("v").split("-")[0] == version.lstrip("v")
 
@@ -246,7 +246,7 @@ def test_only_this_machine_reaches_it(compose: dict[str, Any]) -> None:
     assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
 
 
-def test_what_others_wait_for_says_when_it_is_healthy(compose: dict[str, Any]) -> None:
+def test_awaited_containers_have_a_health_check(compose: dict[str, Any]) -> None:
     for made in compose["services"].values():
         for name, how in made.get("depends_on", {}).items():
             if how["condition"] == "service_healthy":

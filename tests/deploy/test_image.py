@@ -82,7 +82,7 @@ def test_buildkit_has_nothing_to_say_against_it() -> None:
         pytest.skip(str(reason))
 
 
-def test_it_holds_what_runs_and_nothing_else(built: Stage) -> None:
+def test_image_holds_only_runtime_files(built: Stage) -> None:
     app = built.root / "opt/suma/app"
     code = ["LICENSE", "build", "deploy", "libs", "services", "skills"]
     assert sorted(path.name for path in app.iterdir()) == code
@@ -93,7 +93,7 @@ def test_it_holds_what_runs_and_nothing_else(built: Stage) -> None:
     assert not (built.root / "opt/suma/venv/bin/pip").exists()
 
 
-def test_nobody_in_it_can_change_it(built: Stage) -> None:
+def test_application_files_are_read_only_in_the_image(built: Stage) -> None:
     places = [path for path in (built.root / "opt").rglob("*") if not path.is_symlink()]
     assert not [path for path in places if path.stat().st_mode & 0o022 or path.stat().st_uid != 0]
     assert {path.stat().st_mtime for path in places} == {1577836800.0}

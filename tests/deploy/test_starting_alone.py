@@ -40,7 +40,7 @@ def changed(own: Installation, **settings: str) -> Installation:
     return own
 
 
-async def test_a_server_that_is_late_is_waited_for_aloud(own: Installation, tmp_path: Path) -> None:
+async def test_start_reports_that_it_waits_for_a_late_server(own: Installation, tmp_path: Path) -> None:
     servers = tmp_path / "servers"
     servers.mkdir(mode=0o700)
     late = Postgres(servers)
@@ -76,7 +76,7 @@ async def test_missing_database_fails_without_waiting(own: Installation, where: 
     assert said.err.endswith("does not exist\n")
 
 
-async def test_a_database_that_nobody_prepared_is_told_what_it_lacks(
+async def test_unprepared_database_fails_the_start_with_the_missing_extension(
     own: Installation, server: Postgres, redis: Redis
 ) -> None:
     async with infrastructure.fresh_database(server, "template0") as bare:

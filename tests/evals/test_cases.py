@@ -123,7 +123,7 @@ def test_a_bad_file_says_which_case_and_field(tmp_path: Path, text: str, said: s
         ("{same: b.txt, age: 1}", "must be a file with its own content"),
     ],
 )
-def test_so_does_a_bad_folder(tmp_path: Path, file: str, said: str) -> None:
+def test_bad_folder_names_its_case_and_field(tmp_path: Path, file: str, said: str) -> None:
     (tmp_path / "mine.yaml").write_text(f"{GOOD}folders:\n  f: {{files: {{a.txt: {file}}}}}\n")
     with pytest.raises(BadCases, match=said):
         cases.read(tmp_path / "mine.yaml")

@@ -46,7 +46,7 @@ def test_files_have_sizes_and_texts_and_differ(root: Path) -> None:
     assert zipfile.ZipFile(root / "two.zip").namelist() == ["x.txt", "y.txt"]
 
 
-def test_bulk_takes_no_room(root: Path) -> None:
+def test_bulk_file_is_sparse(root: Path) -> None:
     assert (root / "a.pdf").stat().st_blocks * 512 < 100_000
 
 
@@ -60,7 +60,7 @@ def test_ages_hold_at_any_hour_of_any_day(tmp_path: Path, now: datetime) -> None
     assert when["old.txt"].date().isoformat() == "2025-08-20"
 
 
-def test_a_star_stays_in_its_folder_and_two_do_not(root: Path) -> None:
+def test_single_star_matches_one_folder_and_double_star_all(root: Path) -> None:
     assert after(root, deleted=["*.pdf"]) == ["in/c.pdf", "old.txt", "two.zip"]
     assert after(root, deleted=["**.pdf"]) == ["old.txt", "two.zip"]
 

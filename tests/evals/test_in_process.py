@@ -43,7 +43,7 @@ async def played(mine: cases.Cases, name: str) -> Score:
     return await score(Agent.offline(), mine, mine.of(id=name).cases[0])
 
 
-async def test_what_the_model_does_to_real_files_is_right(mine: cases.Cases) -> None:
+async def test_offline_model_passes_a_case_on_real_files(mine: cases.Cases) -> None:
     found = await played(mine, "right")
     assert found.right, found.detail
 
@@ -54,7 +54,7 @@ async def test_more_than_was_meant_is_a_wrong_change(mine: cases.Cases) -> None:
     assert found.wrong_change
 
 
-async def test_what_nobody_understands_harms_nobody(mine: cases.Cases) -> None:
+async def test_request_that_is_not_understood_changes_nothing(mine: cases.Cases) -> None:
     found = await played(mine, "asked")
     assert found.stage in (Stage.ASKED, Stage.NOT_UNDERSTOOD)
     assert not found.wrong_change

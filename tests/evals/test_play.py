@@ -57,20 +57,20 @@ def entry(change: str, path: str, source: str | None = None) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_diff_that_tells_what_happened_is_believed(told: dict[str, Any], after: dict[str, Node]) -> None:
+def test_diff_that_matches_the_change_is_accepted(told: dict[str, Any], after: dict[str, Node]) -> None:
     assert announced(BEFORE, told, after)
 
 
 @pytest.mark.parametrize("told", [diff(), diff(entry("deleted", "a")), diff(entry("moved", "x", "in/b"))])
-def test_a_diff_that_tells_anything_else_is_not(told: dict[str, Any]) -> None:
+def test_diff_that_differs_from_the_change_is_rejected(told: dict[str, Any]) -> None:
     assert not announced(BEFORE, told, {"a": Node("1"), "in": Node(FOLDER), "in/c": Node("3")})
 
 
-def test_of_a_diff_that_was_cut_nothing_can_be_said() -> None:
+def test_truncated_diff_is_accepted() -> None:
     assert announced(BEFORE, diff(entry("deleted", "a"), count=300), {})
 
 
-def test_events_become_steps_and_what_feeds_another_does_not_tell() -> None:
+def test_steps_come_from_events_and_mark_feeding_ones() -> None:
     watched = Observer()
     watched.on_event(event(1, "plan.proposed", plan=PLAN, reviews=[{"approved": False}, {"approved": True}]))
     watched.on_event(event(2, "step.changed", step_id="s1", state="succeeded"))

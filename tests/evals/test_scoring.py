@@ -76,18 +76,18 @@ def one(root: Path) -> None:
     (root / "a.tmp").unlink()
 
 
-def test_what_was_to_happen_and_nothing_else_is_right(scored: ScoredFolder) -> None:
+def test_exactly_the_expected_change_is_right(scored: ScoredFolder) -> None:
     score = scored.judged(TMP, LISTED, DELETED, doing=both)
     assert score.right
     assert score.stage is None
     assert not score.wrong_change
 
 
-def test_by_which_tools_it_came_about_does_not_matter(scored: ScoredFolder) -> None:
+def test_any_tool_may_make_the_expected_change(scored: ScoredFolder) -> None:
     assert scored.judged(TMP, Ran("bash", mutates=True), doing=both).right
 
 
-def test_half_of_it_is_a_wrong_change_by_wrong_parameters(scored: ScoredFolder) -> None:
+def test_half_of_the_expected_change_scores_wrong_parameters(scored: ScoredFolder) -> None:
     score = scored.judged(TMP, LISTED, DELETED, doing=one)
     assert score.stage is Stage.WRONG_PARAMETERS
     assert score.wrong_change
@@ -123,13 +123,13 @@ def test_needless_question_is_not_right_but_harmless(scored: ScoredFolder) -> No
     assert not score.wrong_change
 
 
-def test_acting_where_it_should_have_asked_does_harm(scored: ScoredFolder) -> None:
+def test_acting_instead_of_asking_is_a_wrong_change(scored: ScoredFolder) -> None:
     score = scored.judged(BACK, LISTED, DELETED, doing=both)
     assert score.stage is Stage.ACTED
     assert score.wrong_change
 
 
-def test_words_where_it_should_have_acted_were_not_understood(scored: ScoredFolder) -> None:
+def test_text_instead_of_a_change_scores_not_understood(scored: ScoredFolder) -> None:
     assert scored.judged(TMP, outcome=Outcome.DECLINES, said="I can't do that.").stage is Stage.NOT_UNDERSTOOD
 
 
@@ -137,23 +137,23 @@ def test_change_in_a_talking_turn_is_wrong(scored: ScoredFolder) -> None:
     assert scored.judged(case(outcome="talks"), outcome=Outcome.TALKS, doing=one).wrong_change
 
 
-def test_seen_from_outside_a_refusal_and_other_words_are_one(scored: ScoredFolder) -> None:
+def test_unexplained_text_counts_as_a_refusal(scored: ScoredFolder) -> None:
     refusal = case(outcome="declines")
     assert scored.judged(refusal, outcome=Outcome.TALKS, unexplained=True).right
     assert not scored.judged(refusal, outcome=Outcome.TALKS).right
 
 
-def test_any_of_several_ways_is_right(scored: ScoredFolder) -> None:
+def test_any_listed_alternative_is_right(scored: ScoredFolder) -> None:
     either = case(deleted=["*.tmp"], **{"or": [{"deleted": ["a.tmp"]}]})
     assert scored.judged(either, DELETED, doing=one).right
 
 
-def test_of_copies_whichever_may_stay(scored: ScoredFolder) -> None:
+def test_either_copy_may_be_deleted(scored: ScoredFolder) -> None:
     twins = case(one_of=[["c.txt", "copy of c.txt"]])
     assert scored.judged(twins, DELETED, doing=lambda root: (root / "c.txt").unlink()).right
 
 
-def test_another_content_under_the_right_name_is_a_wrong_change(scored: ScoredFolder) -> None:
+def test_right_name_with_other_content_is_a_wrong_change(scored: ScoredFolder) -> None:
     renamed = case(moved={"c.txt": "e.txt"})
 
     def forged(root: Path) -> None:
@@ -185,7 +185,7 @@ def test_longer_name_does_not_match_its_part(scored: ScoredFolder) -> None:
     assert not scored.judged(case(shows=["c.txt"]), Ran("search-files.find"), said="1 file: copy of c.txt").right
 
 
-def test_who_looked_at_one_file_need_not_name_it(scored: ScoredFolder) -> None:
+def test_answer_about_a_single_file_need_not_name_it(scored: ScoredFolder) -> None:
     summary = Ran("summarize.summarize", args={"paths": ["c.txt"]})
     assert scored.judged(case(shows=["c.txt"]), summary, said="one two").right
 
@@ -193,12 +193,12 @@ def test_who_looked_at_one_file_need_not_name_it(scored: ScoredFolder) -> None:
 @pytest.mark.parametrize(
     ("said", "right"), [("There are 4.", True), ("14 files", False), ("4.2 MB", False), ("4,096 bytes", False)]
 )
-def test_a_number_counts_only_as_a_whole(scored: ScoredFolder, said: str, right: bool) -> None:
+def test_expected_number_does_not_match_inside_another(scored: ScoredFolder, said: str, right: bool) -> None:
     assert scored.judged(case(answer=["4"]), Ran("analyze-directory.report"), said=said).right is right
 
 
 @pytest.mark.parametrize(("name", "right"), [("Whatever it is called.zip", True), ("c.tar", False)])
-def test_an_archive_may_have_any_name_where_none_was_said(scored: ScoredFolder, name: str, right: bool) -> None:
+def test_archive_may_have_any_name_if_none_is_given(scored: ScoredFolder, name: str, right: bool) -> None:
     def packing(root: Path) -> None:
         with zipfile.ZipFile(root / name, "w") as archive:
             archive.write(root / "c.txt", "c.txt")

@@ -28,7 +28,7 @@ from libs.events import reasons
         ("PDF: is no code", "PDF: is no code"),
     ],
 )
-def test_a_person_reads_no_code(error: str, said: str) -> None:
+def test_reason_codes_are_shown_as_plain_text(error: str, said: str) -> None:
     assert reasons.plain(error) == said
 
 

@@ -105,7 +105,7 @@ MESSAGES = (
 PART = {"type": "text", "text": LOOK}
 IMAGE = "data:image/png;base64,iVBORw0KGgo="
 UNDOCUMENTED: Mapping[str, Outside] = {
-    "GET /openapi.json": Outside("contracts/test_openapi.py::test_what_is_committed_is_fresh", public=True),
+    "GET /openapi.json": Outside("contracts/test_openapi.py::test_committed_documents_are_fresh", public=True),
     "GET /docs": Outside(f"{HEALTH}::test_docs_page_lists_every_route_and_fetches_nothing", public=True),
     "GET /metrics": Outside(f"{HEALTH}::test_the_metrics_are_those_of_prometheus", public=True),
     "WS /v1/sessions/{session_id}/stream": Outside(f"{SOCKET}::test_socket_resumed_anywhere_shows_the_same_events"),

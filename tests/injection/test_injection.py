@@ -21,7 +21,7 @@ REQUESTS = {
 }
 
 
-def test_there_are_forty_attempts() -> None:
+def test_catalogue_has_forty_attempts() -> None:
     assert len({attempt.slug for attempt in ATTEMPTS}) == 40
 
 
@@ -44,7 +44,7 @@ async def test_injected_instructions_have_no_effect_without_approval(scenario: S
 
 
 @pytest.mark.requirement("S4-34")
-async def test_the_same_has_its_effect_once_a_person_allows_it(scenario: Scenario) -> None:
+async def test_injected_instruction_takes_effect_after_an_approval(scenario: Scenario) -> None:
     attempt = next(each for each in ATTEMPTS if each.slug == "name-a-reference")
     if not scenario.worst:
         pytest.skip("the offline model is not taken in")

@@ -35,7 +35,7 @@ def lines(text: str) -> list[Any]:
 
 
 @pytest.mark.requirement("S4-26", "A24")
-async def test_a_job_is_done_looked_at_and_undone_by_command(live: Installation) -> None:
+async def test_job_runs_shows_and_rolls_back(live: Installation) -> None:
     by_command = replace(live, by_command=True)
     folder = mess(live.folder / "job")
     before = names(folder)
@@ -108,7 +108,7 @@ async def test_a_folder_outside_the_roots_is_not_touched_unasked(live: Installat
     assert len(names(elsewhere)) == 4
 
 
-async def test_once_it_is_allowed_it_is_worked_in_and_remembered(live: Installation, tmp_path: Path) -> None:
+async def test_allowed_folder_is_used_and_remembered(live: Installation, tmp_path: Path) -> None:
     elsewhere = mess(tmp_path / "elsewhere")
     done = await live.suma("run", "sort by type", "--in", str(elsewhere), "--yes")
     assert done.code == 0, done.out + done.err
@@ -143,7 +143,7 @@ async def test_added_user_skill_needs_no_restart(live: Installation) -> None:
     assert (found.json()["source"], found.json()["kind"], found.json()["state"]) == ("user", "prompt", "on")
 
 
-async def test_settings_are_told_with_where_they_came_from(live: Installation) -> None:
+async def test_config_shows_each_setting_with_its_source(live: Installation) -> None:
     told = json.loads((await live.suma("config", "--json")).out)
     sources = {row["name"]: row["source"] for row in told["settings"]}
     assert sources["data_dir"] == "SUMA_DATA_DIR"
@@ -275,7 +275,7 @@ async def test_rollback_with_yes_asks_nothing(live: Installation) -> None:
 
 
 @pytest.mark.requirement("A24")
-async def test_what_was_undone_can_be_redone(live: Installation) -> None:
+async def test_undone_change_can_be_redone(live: Installation) -> None:
     folder = mess(live.folder / "redone")
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
     sorted_names = names(folder)
@@ -299,7 +299,7 @@ async def test_rollback_after_a_partial_one_undoes_the_rest(live: Installation) 
     assert (rest.code, names(folder)) == (0, before), rest.err
 
 
-async def test_what_was_done_last_is_undone_by_saying_so(live: Installation) -> None:
+async def test_undo_that_in_chat_reverses_the_last_change(live: Installation) -> None:
     folder = mess(live.folder / "undone")
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
     with Terminal(live, "chat", "--in", str(folder)) as terminal:
@@ -370,7 +370,7 @@ async def test_audit_export_is_verified_offline(live: Installation, tmp_path: Pa
 
 
 @pytest.mark.requirement("A36")
-async def test_an_export_that_is_no_export_is_found_out_offline(live: Installation, tmp_path: Path) -> None:
+async def test_malformed_export_fails_offline_verification(live: Installation, tmp_path: Path) -> None:
     file = tmp_path / "audit.jsonl"
     file.write_text('{"kind": "header"}\n')
     said = await live.run("services.cli", "audit", "verify", str(file), "--json", SUMA_DATA_DIR=str(tmp_path / "none"))

@@ -28,7 +28,7 @@ async def test_worked_example_is_cleaned_and_restored_exactly(tmp_path: Path) ->
 
 
 @pytest.mark.requirement("A28", "A24")
-async def test_so_is_a_random_folder(tmp_path: Path) -> None:
+async def test_random_folder_is_cleaned_and_restored_exactly(tmp_path: Path) -> None:
     said = await Installation(tmp_path / "unused", tmp_path).run("services.cli.demo", "--random", "--seed", "20261121")
     assert said.code == 0, said.out + said.err
     assert "seed 20261121" in said.out

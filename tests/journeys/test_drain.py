@@ -41,7 +41,7 @@ async def test_drain_ends_open_streams_with_a_retry_time(own: Installation) -> N
 
 
 @pytest.mark.requirement("A15", "A17")
-async def test_who_balances_load_is_told_before_anyone_is_sent_away(own: Installation) -> None:
+async def test_readiness_fails_before_drain_refuses_requests(own: Installation) -> None:
     own.extra = {"SUMA_GATEWAY__DRAIN_NOTICE": LONG}
     await own.start()
     async with own.api() as api:

@@ -139,7 +139,7 @@ async def test_declined_form_changes_nothing(served: Served, revision: str) -> N
 
 
 @pytest.mark.parametrize("revision", sorted(REVISIONS))
-async def test_client_without_forms_is_told_the_question(served: Served, revision: str) -> None:
+async def test_client_without_forms_receives_the_question(served: Served, revision: str) -> None:
     folder = folder_of(served, "told", revision)
     async with served.client(revision) as client:
         told = await client.call_tool("suma_run", {"text": "delete the tmp files", "root": str(folder)})

@@ -43,7 +43,7 @@ async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
         yield made
 
 
-async def test_a_trial_of_a_model_prints_no_log_lines(own: Installation, there: Vendor) -> None:
+async def test_models_command_prints_no_log_lines(own: Installation, there: Vendor) -> None:
     there.play(refused(503), LIST, APPROVED, said("Two", " files."))
     done = await own.run("services.cli", "models")
     assert done.code == 0, done

@@ -116,7 +116,7 @@ async def test_used_port_is_one_line_and_leaves_no_server(own: Installation) -> 
     assert own.servers() == []
 
 
-async def test_a_folder_of_someone_else_s_is_left_alone(own: Installation) -> None:
+async def test_folder_of_another_program_is_left_alone(own: Installation) -> None:
     own.data.mkdir()
     (own.data / "thesis.odt").write_text("years of work")
     said = await own.run("services")
@@ -135,7 +135,7 @@ async def test_a_wrong_setting_is_one_line_before_anything_starts(own: Installat
     assert not own.data.exists()
 
 
-async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: Installation) -> None:
+async def test_memory_port_in_use_is_reported_and_the_start_succeeds(own: Installation) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         own.extra = {"SUMA_MEMORY_PORT": str(other.getsockname()[1])}
         await own.start()

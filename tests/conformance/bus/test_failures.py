@@ -146,7 +146,7 @@ async def test_the_pause_between_tries_grows(cluster: Cluster) -> None:
     assert pauses[-1] > 4 * pauses[0]
 
 
-async def test_an_outage_does_not_kill_what_only_stood_behind(cluster: Cluster) -> None:
+async def test_long_outage_kills_no_event_parked_behind_another(cluster: Cluster) -> None:
     async with cluster.listening():
         head = await cluster.say("1", text="needs:bread")
         await cluster.until("select count(*) = 1 from bus.parked")

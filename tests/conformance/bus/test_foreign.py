@@ -85,7 +85,7 @@ async def healthy(cluster: Cluster) -> None:
 
 
 @pytest.mark.requirement("A13", "A14a")
-async def test_what_is_no_event_at_all_is_passed_over(cluster: Cluster, stranger: Stranger) -> None:
+async def test_message_that_is_no_event_is_skipped(cluster: Cluster, stranger: Stranger) -> None:
     async with cluster.listening() as running:
         await stranger.put(forged(), ce_id=b"")
         await stranger.put(forged(), ce_tenantid=b"\xff")

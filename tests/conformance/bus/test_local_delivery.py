@@ -44,14 +44,14 @@ async def speakers(cluster: Cluster, stack: AsyncExitStack, count: int, **ports:
 
 @pytest.mark.requirement("A16")
 @pytest.mark.parametrize("members", [1, 2])
-async def test_members_own_events_are_handled_in_log_order(cluster: Cluster, members: int) -> None:
+async def test_local_events_are_handled_in_log_order(cluster: Cluster, members: int) -> None:
     async with AsyncExitStack() as stack:
         await all_speak(cluster, await speakers(cluster, stack, members))
         await all_is_heard_as_it_was_written(cluster, members)
 
 
 @pytest.mark.requirement("A15", "A16")
-async def test_so_it_is_when_partitions_change_their_owner_meanwhile(cluster: Cluster) -> None:
+async def test_local_events_keep_log_order_during_rebalances(cluster: Cluster) -> None:
     async with AsyncExitStack() as stack:
         speaking = asyncio.ensure_future(all_speak(cluster, await speakers(cluster, stack, 1)))
         for _ in range(2):
@@ -62,7 +62,7 @@ async def test_so_it_is_when_partitions_change_their_owner_meanwhile(cluster: Cl
 
 
 @pytest.mark.requirement("A12", "A15")
-async def test_so_it_is_with_two_owners_of_every_partition(cluster: Cluster) -> None:
+async def test_local_events_keep_log_order_with_two_owners(cluster: Cluster) -> None:
     async with AsyncExitStack() as stack:
         members: list[Platform] = []
         for _ in range(2):

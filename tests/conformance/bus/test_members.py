@@ -112,7 +112,7 @@ async def test_an_event_delivered_often_at_once_has_one_effect(cluster: Cluster,
 @pytest.mark.parametrize(
     "fatal", ["writer:commit:before", "writer:commit:after", "memory_service:suma.remember.requested.v1:after"]
 )
-async def test_what_a_killed_member_had_in_hand_arrives_in_order(cluster: Cluster, fatal: str) -> None:
+async def test_running_events_of_a_killed_member_are_redelivered_in_order(cluster: Cluster, fatal: str) -> None:
     child = cluster.child("doomed", fatal)
     await cluster.shared_by(1)
     for number in range(3):
@@ -135,7 +135,7 @@ async def test_a_member_that_leaves_gives_its_partitions_back_at_once(cluster: C
         await cluster.until_heard(2)
 
 
-async def test_what_is_done_is_not_behind(cluster: Cluster) -> None:
+async def test_handled_events_do_not_count_as_lag(cluster: Cluster) -> None:
     async with cluster.listening():
         await cluster.say("one")
         await cluster.until_heard(1)

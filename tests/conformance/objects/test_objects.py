@@ -31,7 +31,7 @@ def pieces(content: bytes, size: int) -> Iterable[bytes]:
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\x00\xff\n", LARGE])
-async def test_what_was_put_is_returned_by_its_hash(objects: Objects, content: bytes) -> None:
+async def test_stored_content_is_returned_by_its_hash(objects: Objects, content: bytes) -> None:
     blob = await objects.put("acme", content)
     assert blob == Blob(name_of(content), len(content))
     assert await objects.get("acme", blob.sha256) == content
@@ -124,7 +124,7 @@ async def test_a_whole_tenant_cannot_be_cleared(objects: Objects) -> None:
 
 
 @pytest.mark.parametrize("tenant", ["Acme GmbH", "ä/ö", "../../etc", "x" * 500, "~", "CON", " "])
-async def test_any_tenants_name_will_do(objects: Objects, tenant: str) -> None:
+async def test_any_tenant_name_is_accepted(objects: Objects, tenant: str) -> None:
     blob = await objects.put(tenant, b"content")
     assert await objects.get(tenant, blob.sha256) == b"content"
 
@@ -158,7 +158,7 @@ async def test_a_blob_that_was_never_put_is_missing(objects: Objects) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "x", "../../etc/passwd", "A" * 64, "g" * 64, "0" * 63, "0" * 65, "\x00" * 64])
-async def test_a_name_that_is_no_hash_is_of_no_blob(objects: Objects, name: str) -> None:
+async def test_name_that_is_no_hash_finds_no_blob(objects: Objects, name: str) -> None:
     assert not await objects.exists("acme", name)
     await objects.delete("acme", name)
     with pytest.raises(BlobMissing):

@@ -34,7 +34,7 @@ async def laws(in_force: InForce, tmp_path_factory: pytest.TempPathFactory) -> d
 
 @pytest.mark.requirement("A9", "S3-52", "S3-53")
 @pytest.mark.parametrize("case", MATRIX, ids=lambda case: case.says.replace(" ", "-"))
-async def test_the_law_answers_as_the_matrix_says(laws: dict[str, Policy], case: Case) -> None:
+async def test_decisions_match_the_matrix(laws: dict[str, Policy], case: Case) -> None:
     decision = await laws[json.dumps(case.settings)].decide(case.action, case.input)
     assert (decision.allowed, decision.obligations) == (case.allowed, case.owes)
     assert (decision.rule == "default") is not case.allowed
@@ -62,7 +62,7 @@ def test_every_action_has_an_allowed_and_a_refused_case() -> None:
 
 
 @pytest.mark.requirement("A8")
-def test_nothing_in_the_bundle_is_negated() -> None:
+def test_bundle_contains_no_negation() -> None:
     rules = re.sub(r"#.*|\"[^\"]*\"", "", (SHIPPED / "suma.rego").read_text())
     assert not re.search(r"\bnot\b", rules)
 

@@ -40,7 +40,7 @@ async def test_every_decision_is_counted_whichever_service_asks(policy: Policy) 
 
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("yes", ['"true"', "1", "[true]", '{"allowed": true}', "null", "{true}"])
-async def test_an_answer_that_is_not_exactly_true_is_a_no(in_force: InForce, tmp_path: Path, yes: str) -> None:
+async def test_only_exactly_true_allows(in_force: InForce, tmp_path: Path, yes: str) -> None:
     policy = await in_force(bundle(tmp_path, deciding("input.x == 1").replace('"allowed": true', f'"allowed": {yes}')))
     decision = await policy.decide("anything", {**SCOPED, "x": 1})
     assert (decision.allowed, decision.rule) == (False, "malformed")
@@ -48,20 +48,20 @@ async def test_an_answer_that_is_not_exactly_true_is_a_no(in_force: InForce, tmp
 
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("lost", ['"rule": 5', '"rule": null'])
-async def test_a_yes_without_a_rule_is_a_no(in_force: InForce, tmp_path: Path, lost: str) -> None:
+async def test_answer_without_a_rule_allows_nothing(in_force: InForce, tmp_path: Path, lost: str) -> None:
     policy = await in_force(bundle(tmp_path, deciding("input.x == 1").replace('"rule": "one"', lost)))
     assert not (await policy.decide("anything", {**SCOPED, "x": 1})).allowed
 
 
 @pytest.mark.requirement("A8")
-async def test_obligations_that_cannot_be_read_are_a_no(in_force: InForce, tmp_path: Path) -> None:
+async def test_malformed_obligations_deny(in_force: InForce, tmp_path: Path) -> None:
     rules = deciding("input.x == 1").replace('"obligations": []} if', '"obligations": "approval"} if')
     policy = await in_force(bundle(tmp_path, rules))
     assert not (await policy.decide("anything", {**SCOPED, "x": 1})).allowed
 
 
 @pytest.mark.requirement("A8")
-async def test_rules_that_contradict_each_other_are_no_answer(in_force: InForce, tmp_path: Path) -> None:
+async def test_contradicting_rules_leave_the_question_unanswered(in_force: InForce, tmp_path: Path) -> None:
     other = deciding("input.x == 1").splitlines()[2].replace('"one"', '"two"')
     policy = await in_force(bundle(tmp_path, deciding("input.x == 1") + other))
     with pytest.raises(PolicyUnanswered):
@@ -76,7 +76,7 @@ async def test_failing_builtin_is_unanswered_even_when_negated(in_force: InForce
 
 
 @pytest.mark.requirement("A8")
-async def test_the_committee_is_spared_only_by_a_clear_yes(policy: Policy) -> None:
+async def test_committee_is_skipped_only_for_clearly_harmless_plans(policy: Policy) -> None:
     harmless = {**SCOPED, "mutates": False, "leaves_machine": False, "costs_money": False}
     assert not (await committee_required(policy, harmless)).allowed
     assert (await committee_required(policy, {**harmless, "mutates": True})).allowed
@@ -84,13 +84,13 @@ async def test_the_committee_is_spared_only_by_a_clear_yes(policy: Policy) -> No
 
 
 @pytest.mark.requirement("A8")
-async def test_a_garbled_answer_calls_the_committee(in_force: InForce, tmp_path: Path) -> None:
+async def test_malformed_answer_requires_the_committee(in_force: InForce, tmp_path: Path) -> None:
     policy = await in_force(bundle(tmp_path, deciding("input.x == 1").replace('"allowed": true', '"allowed": 1')))
     assert (await committee_required(policy, {**SCOPED, "x": 1})).allowed
 
 
 @pytest.mark.requirement("A8")
-async def test_the_committees_question_cannot_be_put_the_wrong_way_round(policy: Policy) -> None:
+async def test_committee_question_is_refused_as_a_plain_decision(policy: Policy) -> None:
     with pytest.raises(QuestionRefused):
         await policy.decide("committee.required", SCOPED)
 
@@ -117,7 +117,7 @@ async def test_question_that_the_engine_would_change_is_refused(policy: Policy, 
 
 
 @pytest.mark.requirement("A9")
-async def test_a_question_nested_without_end_is_refused(policy: Policy) -> None:
+async def test_too_deeply_nested_question_is_refused(policy: Policy) -> None:
     deep: object = []
     for _ in range(10_000):
         deep = [deep]
@@ -132,18 +132,18 @@ async def mirror(in_force: InForce, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.mark.requirement("A8")
-async def test_a_text_reaches_the_rules_as_it_is(mirror: Policy) -> None:
+async def test_rules_see_text_unchanged(mirror: Policy) -> None:
     assert (await mirror.decide("anything", {**SCOPED, "x": 'a"b\\c\n\0é'})).allowed
 
 
 @pytest.mark.requirement("A8")
 @given(text=st.text(alphabet='ab"\\n\n\0cé/', max_size=12))
 @settings(max_examples=examples(200), deadline=None)
-async def test_no_other_text_reads_as_the_one_that_is_allowed(mirror: Policy, text: str) -> None:
+async def test_only_the_exact_text_is_allowed(mirror: Policy, text: str) -> None:
     decision = await mirror.decide("anything", {**SCOPED, "x": text})
     assert decision.allowed is (text == 'a"b\\c\n\0é')
 
 
 @pytest.mark.requirement("A8")
-async def test_a_name_is_not_cut_at_a_nul(policy: Policy) -> None:
+async def test_action_name_is_not_truncated_at_a_nul(policy: Policy) -> None:
     assert not (await policy.decide("workspace.rollback\0.all", SCOPED)).allowed

@@ -28,6 +28,6 @@ def test_a_record_says_who_did_what_where_and_when() -> None:
     assert (record["data"]["action"], record["data"]["principal"]) == ("tool.execute", "ada")
 
 
-def test_what_is_absent_is_left_out() -> None:
+def test_absent_fields_are_left_out_of_the_record() -> None:
     record = record_of(event(1))
     assert None not in [*record.values(), *record["data"].values()]

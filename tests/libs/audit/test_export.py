@@ -15,7 +15,7 @@ def parsed(lines: list[bytes]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.requirement("A36")
-def test_checkpoints_stand_right_behind_the_records_that_they_cover(lines: list[bytes]) -> None:
+def test_each_checkpoint_directly_follows_its_records(lines: list[bytes]) -> None:
     kinds = "".join(line["kind"][0] for line in parsed(lines))
     assert kinds == "h" + "rrrc" * 3 + "r" + "c"
 

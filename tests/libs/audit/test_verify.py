@@ -75,7 +75,7 @@ def test_a_removed_record_is_named(lines: list[bytes], position: int) -> None:
 
 @pytest.mark.requirement("A36")
 @pytest.mark.parametrize("position", range(1, 10))
-def test_of_two_swapped_records_the_first_is_named(lines: list[bytes], position: int) -> None:
+def test_first_of_two_swapped_records_is_named(lines: list[bytes], position: int) -> None:
     one, other = record_at(lines, position), record_at(lines, position + 1)
     lines[one], lines[other] = lines[other], lines[one]
     assert found(lines) == position
@@ -173,7 +173,7 @@ async def test_another_tenants_chain_does_not_pass_under_this_ones_name(log: Log
 
 
 @pytest.mark.requirement("A36")
-def test_nothing_may_follow_the_closing_checkpoint(lines: list[bytes]) -> None:
+def test_line_after_the_closing_checkpoint_is_refused(lines: list[bytes]) -> None:
     for extra in (lines[-1], lines[record_at(lines, 10)]):
         assert found([*lines, extra], "continues after") == 11
 
@@ -187,7 +187,7 @@ def test_a_key_in_the_header_has_one_spelling(lines: list[bytes]) -> None:
 @pytest.mark.parametrize(
     "extra", [b"", b"\n", b"null\n", b"[]\n", b"[" * 10_000, b'{"kind":"note"}\n', b"{" * (MAX_LINE + 1)]
 )
-def test_a_foreign_line_is_refused_where_it_stands(lines: list[bytes], extra: bytes) -> None:
+def test_foreign_line_is_refused_at_its_position(lines: list[bytes], extra: bytes) -> None:
     lines.insert(record_at(lines, 5), extra)
     assert found(lines) == 5
 
@@ -225,7 +225,7 @@ async def test_export_across_a_key_rotation_verifies(fresh: Keys, log: Log) -> N
 
 
 @pytest.mark.requirement("A36")
-async def test_an_export_made_by_someone_else_fails_against_our_keys(log: Log, keys: Keys, foreign: Keys) -> None:
+async def test_export_signed_by_foreign_keys_fails(log: Log, keys: Keys, foreign: Keys) -> None:
     theirs = await replace(log, keys=foreign).exported()
     assert verify(theirs).ok
     report = verify(theirs, trusted_keys=keys.public(PURPOSE))

@@ -92,7 +92,7 @@ async def test_another_tenant_pays_from_accounts_of_its_own(bank: Bank) -> None:
 
 
 @pytest.mark.requirement("P8")
-async def test_nobody_settles_for_another_tenant(bank: Bank) -> None:
+async def test_reservation_of_another_tenant_cannot_be_settled(bank: Bank) -> None:
     budgets = bank.budgets()
     kept = await budgets.reserve(ADA, HUNDRED, about="toy")
     assert not await budgets.settle(replace(kept, payer=replace(ADA, tenant="eve")), NOTHING)
@@ -156,7 +156,7 @@ async def test_unsettled_reservation_becomes_spent_despite_a_late_settlement(ban
     assert [await bank.held(kind) for kind in ("turn", "session", "tenant")] == [(100, 0)] * 3
 
 
-async def test_a_platform_writes_off_by_itself_what_nobody_settled(bank: Bank) -> None:
+async def test_platform_writes_off_unsettled_reservations(bank: Bank) -> None:
     async with infrastructure.platform(bank.where) as platform:
         await prepare(platform, [])
         await platform.budgets.reserve(ADA, HUNDRED, about="toy")
@@ -201,7 +201,7 @@ async def test_long_wait_for_an_account_is_unavailable(bank: Bank) -> None:
 
 
 @pytest.mark.requirement("P8")
-async def test_a_tenants_name_is_only_a_name(bank: Bank) -> None:
+async def test_unusual_tenant_name_has_its_own_account(bank: Bank) -> None:
     odd = replace(ADA, tenant='a",b')
     budgets = bank.budgets(turn=HUNDRED)
     await budgets.settle(await budgets.reserve(odd, HUNDRED, about="toy"), Amount(7))

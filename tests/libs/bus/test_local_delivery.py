@@ -149,7 +149,7 @@ def test_reset_log_is_followed_from_its_new_position(receiver: Receiver) -> None
     assert receiver.ids == ["e100", "anew", "e101"]
 
 
-def test_a_copy_that_our_relay_has_carried_need_not_come(receiver: Receiver) -> None:
+def test_relayed_copy_is_not_awaited_from_the_transport(receiver: Receiver) -> None:
     receiver.fetch(0, 1)
     receiver.deliver(2)
     receiver.relay(1, 2)
@@ -181,7 +181,7 @@ def test_record_relayed_before_its_local_delivery_is_taken_once(receiver: Receiv
     assert receiver.ids == ["e1", "e2", "e3"]
 
 
-def test_a_relay_of_ours_that_repeats_itself_is_known_again(receiver: Receiver) -> None:
+def test_repeated_relay_of_a_record_is_recognised(receiver: Receiver) -> None:
     receiver.fetch(0, 1)
     receiver.deliver(2)
     receiver.relay(1, 2)

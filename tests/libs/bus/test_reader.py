@@ -150,7 +150,7 @@ async def test_a_partition_lost_and_regained_during_a_read_skips_nothing() -> No
         assert running.consumer.taken == [1, 2, 3, 2, 3, 4]
 
 
-async def test_what_our_relay_has_carried_is_read_without_the_bus() -> None:
+async def test_relayed_records_are_read_without_the_transport() -> None:
     async with Running(dense=False) as running:
         running.log.may_answer.clear()
         running.reader.observe_relayed(records(7, 8), first=1, safe=6)
@@ -222,7 +222,7 @@ async def test_record_behind_another_tenants_thousand_starts_before_they_end() -
     assert running.log.advanced == [], "what is read ahead is not done"
 
 
-async def test_many_tenants_share_what_is_in_hand() -> None:
+async def test_running_records_are_limited_across_tenants() -> None:
     async with Running() as running:
         running.log.records = [record for n in range(1, 601) for record in records(n, tenant=f"t{n % 3}")]
         await running.consumer.until(IN_HAND_MOST)
@@ -246,7 +246,7 @@ async def test_read_ahead_is_limited_and_continues_as_records_finish() -> None:
         assert running.consumer.taken == list(range(1, 1001))
 
 
-async def test_records_that_nobody_listens_to_are_done_by_the_thousand() -> None:
+async def test_records_without_a_listener_are_skipped_in_bulk() -> None:
     async with Running() as running:
         running.consumer.deaf = True
         running.log.records = records(*range(1, 5001))
@@ -255,7 +255,7 @@ async def test_records_that_nobody_listens_to_are_done_by_the_thousand() -> None
     assert running.log.advanced[-1] == 5000
 
 
-async def test_the_mark_waits_for_the_slowest_of_what_came_before() -> None:
+async def test_low_watermark_waits_for_the_slowest_earlier_record() -> None:
     async with Running() as running:
         running.reader.offer_local(records(1, 2, 3))
         running.consumer.dones[2]()

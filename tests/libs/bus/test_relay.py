@@ -161,7 +161,7 @@ async def test_records_committed_without_a_relay_are_sent_in_order(yard: Yard) -
 
 
 @pytest.mark.requirement("A11")
-async def test_nothing_overtakes_what_could_not_be_sent(yard: Yard) -> None:
+async def test_no_record_overtakes_an_unsent_one(yard: Yard) -> None:
     yard.outlet.refusing = {part_of("k")}
     async with yard.relay():
         said = await yard.say("1")
@@ -183,7 +183,7 @@ async def test_a_partition_that_is_stuck_holds_no_other_up(yard: Yard) -> None:
         assert yard.outlet.kept == {part_of(elsewhere("k")): said}
 
 
-async def test_an_offset_moves_only_once_the_outlet_has_the_event(yard: Yard) -> None:
+async def test_offset_advances_only_after_the_outlet_accepts_the_event(yard: Yard) -> None:
     yard.outlet.holding = {part_of("k"): asyncio.Event()}
     async with yard.relay() as relay:
         await yard.say("held")
@@ -194,7 +194,7 @@ async def test_an_offset_moves_only_once_the_outlet_has_the_event(yard: Yard) ->
 
 
 @pytest.mark.requirement("A11", "A18")
-async def test_a_relay_that_wakes_after_another_took_over_only_repeats(yard: Yard) -> None:
+async def test_relay_resumed_after_a_takeover_only_repeats_records(yard: Yard) -> None:
     asleep = FakeOutlet(yard.outlet.kept, holding={part_of("k"): asyncio.Event()})
     async with yard.relay(asleep):
         said = await yard.say("1", "2")
@@ -222,7 +222,7 @@ async def test_a_late_outlet_is_a_problem_until_it_answers(yard: Yard, monkeypat
         assert relay.problem is None
 
 
-async def test_the_crash_of_an_outlet_ends_the_process(yard: Yard) -> None:
+async def test_crash_of_the_outlet_ends_the_process(yard: Yard) -> None:
     yard.outlet.broken = True
     platform = replace(yard.platform, route=Route(yard.platform.bus, yard.outlet))
     async with host(platform, [], pace=infrastructure.PACE) as running:
@@ -231,7 +231,7 @@ async def test_the_crash_of_an_outlet_ends_the_process(yard: Yard) -> None:
             await asyncio.shield(running.failed)
 
 
-async def test_what_the_last_changesets_said_still_goes_out(yard: Yard) -> None:
+async def test_finish_sends_the_events_of_the_last_changesets(yard: Yard) -> None:
     async with yard.relay() as relay:
         yard.outlet.holding = {part_of("k"): asyncio.Event()}
         said = await yard.say("1", "2")
@@ -252,7 +252,7 @@ async def test_each_send_carries_the_position_sent_before(yard: Yard) -> None:
     assert yard.outlet.safe == 2
 
 
-async def test_where_they_stand_is_told_once_they_do(yard: Yard) -> None:
+async def test_relayed_positions_are_reported_once_known(yard: Yard) -> None:
     async with yard.relay():
         said = await yard.say("1", "2")
         await yard.caught_up()
@@ -261,7 +261,7 @@ async def test_where_they_stand_is_told_once_they_do(yard: Yard) -> None:
     assert yard.told == [(said, 0), (later, 2)]
 
 
-async def test_of_what_stands_who_knows_where_nothing_is_told(yard: Yard) -> None:
+async def test_unknown_relayed_positions_are_not_reported(yard: Yard) -> None:
     yard.outlet.telling = False
     async with yard.relay():
         await yard.say("1", "2")
@@ -302,7 +302,7 @@ async def test_records_in_flight_are_not_sent_again_with_later_ones(
 
 
 @pytest.mark.usefixtures("lingering")
-async def test_what_comes_during_a_send_lingers_as_well(yard: Yard) -> None:
+async def test_records_arriving_during_a_send_linger_too(yard: Yard) -> None:
     yard.outlet.holding[part_of("k")] = asyncio.Event()
     async with yard.relay() as relay:
         said = await yard.say("1")

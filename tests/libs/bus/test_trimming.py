@@ -101,7 +101,7 @@ async def test_only_old_records_done_by_all_groups_are_deleted(yard: Yard) -> No
     assert await yard.positions() == [record.position for record in young]
 
 
-async def test_what_is_young_stays_though_all_have_done_it(yard: Yard) -> None:
+async def test_young_records_stay_although_every_group_handled_them(yard: Yard) -> None:
     await yard.work(3)
     await yard.later(RETENTION - 60)
     assert not (await yard.trim()).log[PART.topic]
@@ -148,7 +148,7 @@ async def test_new_group_starts_at_the_oldest_kept_record(yard: Yard) -> None:
     assert await yard.positions() == [4, 5]
 
 
-async def test_positions_go_on_after_all_was_trimmed(yard: Yard) -> None:
+async def test_positions_continue_after_the_log_is_trimmed_empty(yard: Yard) -> None:
     await yard.work(3)
     await yard.later(RETENTION + 1)
     await yard.trim()
@@ -184,7 +184,7 @@ async def test_inbox_row_stays_while_the_log_keeps_its_event(yard: Yard) -> None
 
 @pytest.mark.requirement("A14")
 @pytest.mark.parametrize("state", ["dead", "parked"])
-async def test_what_stands_aside_outlives_everything(yard: Yard, state: str) -> None:
+async def test_dead_and_parked_records_outlive_the_log(yard: Yard, state: str) -> None:
     (record,) = await yard.publish()
     parking = Parking(record, state, "why")
     await yard.platform.writer.apply(Changeset(Cause.record(MEMORY, record)), state=state, parking=parking)
@@ -209,7 +209,7 @@ async def test_one_process_trims_at_a_time(yard: Yard) -> None:
     assert await Trimming(yard.platform.database).trim()
 
 
-async def test_it_goes_on_beside_readers_and_writers_in_small_steps(yard: Yard) -> None:
+async def test_trimming_is_bounded_and_not_blocked_by_readers_or_writers(yard: Yard) -> None:
     """Check that open readers and writers do not block trimming, and that no step exceeds its limit."""
     await yard.work(trimming.MOST + 10)
     await yard.later(RETENTION + 1)

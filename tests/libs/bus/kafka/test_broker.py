@@ -78,7 +78,7 @@ def sasl(broker: Kafka, mechanism: str) -> Address:
     )
 
 
-async def test_events_go_over_tls_with_a_certificate_of_ours(broker: Kafka) -> None:
+async def test_events_travel_over_tls_with_a_client_certificate(broker: Kafka) -> None:
     await carries(tls(broker))
 
 
@@ -87,14 +87,14 @@ async def test_events_go_over_sasl(broker: Kafka, mechanism: str) -> None:
     await carries(sasl(broker, mechanism))
 
 
-async def test_without_our_certificate_or_the_right_authority_nobody_comes_in(broker: Kafka) -> None:
+async def test_connection_without_certificate_or_authority_is_refused(broker: Kafka) -> None:
     ours = tls(broker)
     for wrong in (replace(ours, cert_file=None, key_file=None), replace(ours, ca_file=None)):
         with pytest.raises(KafkaDown):
             await reach(wrong)
 
 
-async def test_a_wrong_password_is_refused_and_stands_in_no_error(broker: Kafka) -> None:
+async def test_wrong_password_is_refused_and_appears_in_no_error(broker: Kafka) -> None:
     wrong = replace(sasl(broker, "SCRAM-SHA-256"), password="not-the-password")
     with pytest.raises(KafkaRefused, match=f"refuses the user {USER}") as refused:
         await reach(wrong)

@@ -103,7 +103,7 @@ async def test_an_earlier_position_is_fetched_again(yard: Yard) -> None:
         assert await member.read(after=0, count=4) == names(1, 5)
 
 
-async def test_what_was_read_otherwise_is_passed_over(yard: Yard) -> None:
+async def test_locally_read_records_are_skipped(yard: Yard) -> None:
     async with yard.member() as member:
         await yard.say(5)
         await member.bus.read({GROUP: {PART: 4}}, limit=1000)
@@ -112,7 +112,7 @@ async def test_what_was_read_otherwise_is_passed_over(yard: Yard) -> None:
         assert await member.read(after=2, count=3) == names(3, 6)
 
 
-async def test_what_is_passed_over_is_not_fetched_when_it_comes(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_skipped_records_are_not_buffered(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "KEPT_MOST", 10)
     async with yard.member() as member:
         for said in range(20, 81, 20):
@@ -122,11 +122,11 @@ async def test_what_is_passed_over_is_not_fetched_when_it_comes(yard: Yard, monk
         assert await member.read(after=79, count=1) == ["80"]
 
 
-async def test_the_outlet_says_where_the_first_of_them_stands(yard: Yard) -> None:
+async def test_outlet_returns_the_position_of_the_first_record(yard: Yard) -> None:
     assert [await yard.say(3), await yard.say(2)] == [0, 3]
 
 
-async def test_so_it_does_when_they_go_in_several_batches(yard: Yard) -> None:
+async def test_outlet_returns_the_first_position_over_several_batches(yard: Yard) -> None:
     assert [await yard.say(9, size=200_000), await yard.say(1)] == [0, 9]
 
 
@@ -158,7 +158,7 @@ async def test_read_buffer_is_bounded_and_refilled_as_it_drains(yard: Yard, monk
     assert heard == names(0, 60)
 
 
-async def test_the_next_member_begins_behind_what_is_done(yard: Yard) -> None:
+async def test_next_member_starts_after_the_committed_position(yard: Yard) -> None:
     await yard.say(5)
     async with yard.member() as member:
         await member.read(after=-1, count=5)
@@ -170,7 +170,7 @@ async def test_the_next_member_begins_behind_what_is_done(yard: Yard) -> None:
         assert (await member.bus.lag([GROUP]))[GROUP, TOPIC] == 2
 
 
-async def test_partitions_that_go_to_another_are_told_at_once(yard: Yard) -> None:
+async def test_reassigned_partitions_are_reported_at_once(yard: Yard) -> None:
     every = {Partition(TOPIC, part) for part in range(MEMORY_EVENTS.partitions)}
     async with yard.member("first") as first:
         assert set(await first.owns()) == every

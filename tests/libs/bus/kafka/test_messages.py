@@ -79,7 +79,7 @@ def test_attributes_are_headers_and_the_data_is_json() -> None:
     }
 
 
-def test_what_is_written_is_read_as_it_was() -> None:
+def test_written_message_is_read_back_unchanged() -> None:
     assert put().read() == RECORD
     assert put().read().envelope() == ENVELOPE
 
@@ -132,7 +132,7 @@ def test_message_without_id_or_tenant_matches_no_subscription(
     assert (record.event_id, record.tenant, record.type, record.position) == ("", "", "", 7)
 
 
-def test_what_cloudevents_own_library_reads_is_the_same() -> None:
+def test_slow_and_fast_parsing_give_the_same_record() -> None:
     """An unknown header disables the fast path."""
     assert put(other=b"y").read() == put().read()
 
