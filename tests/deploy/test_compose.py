@@ -191,6 +191,14 @@ def test_service_mounts_only_folders_that_it_uses(compose: dict[str, Any], name:
     assert mounted == used
 
 
+def test_image_prepares_each_folder_that_is_mounted(compose: dict[str, Any]) -> None:
+    (made,) = re.findall(
+        r"install --directory [^/]*(.*?)\n    #", (ROOT / "deploy" / "Dockerfile").read_text(), re.DOTALL
+    )
+    mounts = [mount for name in OURS for mount in compose["services"][name]["volumes"]]
+    assert {mount["target"] for mount in mounts} <= set(made.split())
+
+
 def test_data_directories_are_not_shared(compose: dict[str, Any]) -> None:
     mounts = [mount for name in OURS for mount in compose["services"][name]["volumes"]]
     homes = [mount["source"] for mount in mounts if mount["target"] == "/var/lib/suma"]

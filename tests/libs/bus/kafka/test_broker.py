@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
@@ -19,6 +21,7 @@ from libs.bus.kafka.broker import BadKafka, declare
 from libs.bus.ports import Record
 from libs.events.topics import MEMORY_EVENTS, TOPICS
 
+PROVISION = Path(__file__).parents[4] / "deploy" / "kafka" / "provision.sh"
 RECORD = Record(MEMORY_EVENTS.name, 2, 1, "e1", "t1", "t1:k", "suma.x.v1", {"time": "2026-01-01T00:00:00+00:00"}, b"{}")
 
 
@@ -146,6 +149,20 @@ async def first_topic(address: Address, group: str) -> str:
         return str((await asyncio.wait_for(reader.getone(), 30)).topic)
     finally:
         await reader.stop()
+
+
+async def test_rights_may_be_given_by_an_administrator_for_a_prefix(closed: Kafka, tmp_path: Path) -> None:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    login = f'username="suma_broker" password="{closed.passwords["broker"]}"'
+    settings = f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={module} required {login};\n"
+    (tmp_path / "login").write_text(settings)
+    memory = replace(user(closed, "memory_service"), prefix="y.")
+    await declare(replace(user(closed, "broker"), prefix="y."), [MEMORY_EVENTS])
+    with pytest.raises(KafkaRefused):
+        await declare(memory, [MEMORY_EVENTS])
+    given = {"KAFKA_LOGIN": str(tmp_path / "login"), "KAFKA_PREFIX": "y.", "KAFKA_ACLS": f"{closed.folder}/kafka-acls"}
+    subprocess.run([PROVISION, closed.bootstrap], env={**os.environ, **given}, check=True)
+    await declare(memory, [MEMORY_EVENTS])
 
 
 async def test_service_may_not_create_topics_on_a_closed_broker(closed: Kafka) -> None:
