@@ -136,8 +136,9 @@ async def migrate(settings: Process) -> Sequence[str]:
     await startup_checks.answered(wiring.asks(servers), within=settings.start_seconds)
     groups = {name: [topic.name for topic in TOPICS.values() if name in topic.consumers] for name in catalog.NAMES}
     database = Database(servers.dsns)
+    route = wiring.bus(database, servers.kafka, "migrate").get("route")
     try:
-        return await establish(database, catalog.schemas(), groups, wiring.outlet(servers.kafka, "migrate"))
+        return await establish(database, catalog.schemas(), groups, route)
     finally:
         await database.close()
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from libs.budgets import Budgets
     from libs.bus.kafka import Address
-    from libs.bus.relay import Outlet
     from libs.clients.calls import Query
     from libs.keys import Keys
     from libs.models.ports import Model
@@ -135,15 +134,6 @@ def owners_servers(settings: Process) -> Servers:
     return Servers(Dsns(owner, owner, owner), kafka=_kafka(settings))
 
 
-def outlet(address: Address | None, member: str) -> Outlet | None:
-    """Return the transport that the relay sends to, if there is one besides the log."""
-    if address is None:
-        return None
-    from libs.bus.kafka import KafkaOutlet
-
-    return KafkaOutlet(address, member)
-
-
 def asks(servers: Servers) -> dict[str, Ask]:
     """Return a check for each server that runs elsewhere; it raises until the server accepts us."""
     from libs.cache import redis
@@ -211,15 +201,15 @@ def _kafka(settings: Process) -> Address | None:
     )
 
 
-def _bus(log: PostgresBus, address: Address | None, member: str) -> dict[str, Any]:
-    """Return the bus: the log itself, or Kafka with a relay from the log."""
-    sent = outlet(address, member)
-    if address is None or sent is None:
+def bus(database: Database, address: Address | None, member: str) -> dict[str, Any]:
+    """Return the bus, by the names in the platform: the log itself, or Kafka with a relay from the log."""
+    log = PostgresBus(database, member)
+    if address is None:
         return {"bus": log}
     from libs.bus import relay
-    from libs.bus.kafka import KafkaBus
+    from libs.bus.kafka import KafkaBus, KafkaOutlet
 
-    route = relay.Route(log, sent)
+    route = relay.Route(log, KafkaOutlet(address, member))
     return {"bus": KafkaBus(address, member), "route": route, "log_readers": relay.readers}
 
 
@@ -462,7 +452,7 @@ async def platform(
             member=member,
             clock=clock,
             database=database,
-            **_bus(PostgresBus(database, member), servers.kafka, member),
+            **bus(database, servers.kafka, member),
             leases=PostgresLeases(database, member),
             parked=ParkedEvents(database),
             writer=Writer(database, clock, member, **sign),

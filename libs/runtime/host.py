@@ -15,7 +15,7 @@ from libs.bus.log import SCHEMA, declare, topic_sizes
 from libs.bus.parked import Backlog
 from libs.bus.ports import Record
 from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
-from libs.bus.relay import RELAY, Outlet, Relay, lag
+from libs.bus.relay import RELAY, Relay, Route, lag
 from libs.bus.trimming import Trimming
 from libs.changes.lanes import Lanes
 from libs.changes.writer import WriterHooks
@@ -79,7 +79,7 @@ async def prepare(platform: Platform, services: Sequence[Service]) -> None:
     database, own = platform.database, {s.name: s.schema for s in services if s.schema is not None}
     if database.dsns.owner:
         groups = {s.name: sorted({sub.event.topic.name for sub in s.subscriptions}) for s in services}
-        await establish(database, own.values(), groups, platform.route.outlet if platform.route is not None else None)
+        await establish(database, own.values(), groups, platform.route)
     else:
         for pool, schema in {BUS: SCHEMA, **own}.items():
             await check(database, pool, schema)
@@ -88,13 +88,13 @@ async def prepare(platform: Platform, services: Sequence[Service]) -> None:
 
 
 async def establish(
-    database: Database, schemas: Iterable[Schema], groups: Mapping[str, Sequence[str]], outlet: Outlet | None
+    database: Database, schemas: Iterable[Schema], groups: Mapping[str, Sequence[str]], route: Route | None
 ) -> list[str]:
     """Migrate schemas and declare the topics and their readers, as the owner; return the names of the applied files."""
     applied = await migrate(database.dsns.owner, SCHEMA, BUDGETS, *schemas)
     topics = list(TOPICS.values())
-    if outlet is not None:
-        await outlet.declare(topics)
+    if route is not None:
+        await route.outlet.declare(topics)
         # The services' groups are the transport's then; of the log's readers only the relay is left.
         groups = {RELAY: list(TOPICS)}
     await declare(database, topics, groups)
