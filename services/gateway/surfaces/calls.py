@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from libs.errors import NotFound, Rejected
+from libs.errors import NotFound, SumaError
 from libs.events.values import Hitl
+from services.gateway.api.approvals import AlreadyClosed
 from services.gateway.api.models import Answer
 from services.gateway.store import Numbered, Receipt
 from services.gateway.surfaces import files, questions, segments
 from services.gateway.surfaces.files import Given
 from services.gateway.surfaces.segments import Segment
-from services.gateway.surfaces.turns import ASKED, TurnClient
+from services.gateway.surfaces.turns import ASKED, STALE, TurnClient
 
 M = TypeVar("M", bound=BaseModel)
 OURS = "suma_"
@@ -26,24 +28,24 @@ EARLIER_MOST = 50
 FILES_ALONE = "See the attached files."
 
 
-class AnswerUnclear(Rejected):
-    """The turn waits for an approval; answer it with approve, deny, or approve except the parts to leave out."""
+class NothingDecided(SumaError):
+    """An answer decided nothing; follow `place`, which shows what is open, or what followed."""
 
-    code = "UNCLEAR_ANSWER"
-
-    def __init__(self, question: Numbered, place: Segment) -> None:
+    def __init__(self, place: Segment) -> None:
         super().__init__()
-        self.question, self.place = question, place
+        self.place = place
+
+
+class AnswerUnclear(NothingDecided):
+    """That is not a clear answer, so nothing was decided."""
+
+
+class QuestionClosed(NothingDecided):
+    """That question was closed before this answer, so it decided nothing."""
 
 
 class NoSuchResponse(NotFound):
     """There is no such response; list the session's history."""
-
-
-class QuestionClosed(Rejected):
-    """This question is not open any more; read the turn's state."""
-
-    code = "QUESTION_CLOSED"
 
 
 class Options(BaseModel):
@@ -124,7 +126,8 @@ class Call:
         """Answer the question of a wish, or start a turn; return what follows.
 
         Raises:
-            AnswerUnclear: the text does not answer the approval that the turn waits for.
+            AnswerUnclear: it does not answer the approval that the turn waits for; its place asks again.
+            QuestionClosed: it answers a question that is not open any more; its place is what followed.
         """
         if self.attempt.begun is not None:
             return self.attempt.begun
@@ -154,7 +157,7 @@ class Call:
         if options.session_id is not None and await self.turns.sees(options.session_id):
             return wish
         texts = wish.earlier[-EARLIER_MOST:]
-        asking = [name.rpartition("_")[0] for text in texts if (name := questions.reference(text))]
+        asking = [name.partition("_")[0] for text in texts if (name := questions.reference(text))]
         found = await self.turns.conversation(asking, texts, root=options.root) if texts else None
         return replace(wish, options=options.within(found))
 
@@ -165,9 +168,12 @@ class Call:
             if named is None:
                 return None
             last = await segments.last_question(self.turns, str(named.turn_id))
-            if (last is not None or wish.answers) and (last is None or last.seq != named.seq):
-                raise QuestionClosed
-            return last
+            if last is not None and last.seq == named.seq:
+                return last
+            answers = questions.is_approval(named) and _answer(named, replace(wish, files=())) is not None
+            if last is not None or wish.answers or answers:
+                raise QuestionClosed(await segments.outcome(self.turns, str(named.turn_id)))
+            return None
         if wish.options.session_id is None:
             return None
         open = await self.turns.open_turn(wish.options.session_id)
@@ -202,20 +208,31 @@ class Call:
         return Segment(started.session_id, started.turn_id, started.after)
 
     async def _decide(self, asked: Numbered, wish: Wish) -> Segment:
-        answer: Answer | None
-        if wish.answer is not None:
-            answer = questions.answer_from(asked, wish.answer)
-        else:
-            # Words count only as the answer to the question that their client was shown.
-            answer = questions.answer_to(asked, wish.text) if wish.question or wish.segment else None
-        if answer is None:
-            raise AnswerUnclear(asked, await self._after(asked))
-        await self.turns.decide(asked.data["approval_id"], answer, key=self.attempt.key)
-        return await self._after(asked)
+        answer, place = _answer(asked, wish), await self._after(asked)
+        if answer is not None:
+            with suppress(AlreadyClosed):
+                outcome = await self.turns.conclude(asked.data["approval_id"], answer, key=self.attempt.key)
+                if outcome is None or outcome.data["outcome"] != STALE:
+                    return place
+        last = await segments.last_question(self.turns, place.turn_id)
+        if last is None or last.seq != asked.seq:
+            raise QuestionClosed(await segments.outcome(self.turns, place.turn_id))
+        # The place before the question: its client is asked again.
+        raise AnswerUnclear(replace(place, after=asked.seq - 1))
 
     async def _after(self, asked: Numbered) -> Segment:
         turn = await self.turns.turn(str(asked.turn_id))
         return Segment(turn.session_id, turn.turn_id, asked.seq, resumes=True)
+
+
+def _answer(asked: Numbered, wish: Wish) -> Answer | None:
+    """Return the answer of a wish to an approval; None if it is not clear. An approval takes no file."""
+    if wish.files:
+        return None
+    if wish.answer is not None:
+        return questions.answer_from(asked, wish.answer)
+    # Words count only as the answer to the question that their client was shown.
+    return questions.answer_to(asked, wish.text) if wish.question or wish.segment else None
 
 
 def parsed(model: type[M], body: Any) -> M:

@@ -56,11 +56,16 @@ def text_of(question: Numbered) -> str:
 
 def signed(question: Numbered) -> str:
     """Return a question as text with its name at the end, which a client sends back with its history."""
-    return f"{text_of(question)}\n\n[suma:{name_of(question)}]"
+    return f"{text_of(question)}\n\n{mark(name_of(question))}"
+
+
+def mark(name: str) -> str:
+    """Return the last line of a text that names a question, or only a turn."""
+    return f"[suma:{name}]"
 
 
 def reference(text: str) -> str | None:
-    """Return the name of the question that an earlier text ends with."""
+    """Return the name of the question, or the turn, that an earlier text ends with."""
     found = REFERENCE.search(text)
     return found["name"] if found else None
 

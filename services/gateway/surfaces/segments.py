@@ -23,7 +23,7 @@ from services.gateway.api.models import Accepted, TurnShown
 from services.gateway.api.stream import End
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
-from services.gateway.surfaces.turns import ASKED, TurnClient
+from services.gateway.surfaces.turns import ASKED, STALE, TurnClient
 
 NAME = re.compile(r"(?P<turn>[A-Za-z0-9][A-Za-z0-9.-]{0,63})_(?P<seq>[0-9]{1,18})")
 AGAIN = "\n\n"
@@ -84,8 +84,17 @@ async def last_question(turns: TurnClient, turn_id: str) -> Numbered | None:
     return next((e for e in reversed(await turns.events(status.turn)) if e.type in ASKED), None)
 
 
+async def outcome(turns: TurnClient, turn_id: str) -> Segment:
+    """Return the part of a turn after its last closed question."""
+    turn, open = await turns.turn(turn_id), await last_question(turns, turn_id)
+    asked = [event.seq for event in await turns.events(turn) if event.type in ASKED]
+    closed = [seq for seq in asked if open is None or seq != open.seq]
+    return Segment(turn.session_id, turn_id, (closed or asked)[-1], resumes=True)
+
+
 async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
-    """Yield what happens in a segment. The last event is the question, or the turn's end.
+    """Yield what happens in a segment. The last event is the question, or the turn's end. A question whose answer did
+    not fit is still open: it is asked again.
 
     Raises:
         Stopping: this server stops before the end.
@@ -98,6 +107,11 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
             match item:
                 case Numbered() if (found := asker(item)) is not None:
                     answered = found
+                case Numbered(type="approval.closed") if item.data["outcome"] == STALE:
+                    open = await last_question(turns, segment.turn_id)
+                    if open is not None and open.seq <= segment.after:
+                        yield open
+                        return
                 case _:
                     yield item
                     if isinstance(item, Numbered) and ends(item):

@@ -20,7 +20,16 @@ from libs.identity import Principal
 from services.gateway.api import approvals, commands, sessions
 from services.gateway.api.commands import IDEMPOTENCY_SECONDS, CommandResult, IdempotentRequest
 from services.gateway.api.context import Gateway
-from services.gateway.api.models import Accepted, Answer, ApprovalShown, Cancel, Commanded, FirstMessage, TurnShown
+from services.gateway.api.models import (
+    Accepted,
+    Answer,
+    ApprovalShown,
+    Cancel,
+    Commanded,
+    FirstMessage,
+    StreamEvent,
+    TurnShown,
+)
 from services.gateway.api.security import READING, require
 from services.gateway.api.stream import End, View
 from services.gateway.domain import access
@@ -34,6 +43,8 @@ from services.gateway.uploads import WRITE
 
 AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")
+OUTCOME_LOOKS = 5
+"""Times that an answer's outcome is waited for, each as long as the HTTP API waits."""
 APPROVALS_MOST = 500
 PAGE = 1_000
 CANCEL_SECONDS = 5.0
@@ -203,6 +214,13 @@ class TurnClient:
         """Approve, deny, or override an approval."""
         once = IdempotentRequest(key, f"approval {approval_id}", answer.model_dump(mode="json"))
         return await approvals.decide(self._here, self._who, once, approval_id, answer)
+
+    async def conclude(self, approval_id: str, answer: Answer, *, key: str) -> StreamEvent | None:
+        """Answer an approval, and wait for the outcome; return None if its worker is slow."""
+        for _ in range(OUTCOME_LOOKS):
+            if (done := await self.decide(approval_id, answer, key=key)).outcome is not None:
+                return done.outcome
+        return None
 
     async def note(self, turn: TurnShown, key: str) -> None:
         """Keep a receipt that says only that something happened, for every replica. Safe to repeat."""

@@ -20,8 +20,6 @@ from services.gateway.surfaces.a2a.store import TaskStore
 from services.gateway.surfaces.files import attached
 from services.gateway.surfaces.turns import ASKED, STALE
 
-OUTCOME_LOOKS = 5
-"""Times that an answer's outcome is waited for, each as long as the HTTP API waits."""
 AWAITING_APPROVAL = "awaiting_approval"
 ANSWERED = "request_id"
 """The member of a receipt that only the receipt of an answer has."""
@@ -119,13 +117,10 @@ class Inbox:
         Raises: InvalidParamsError: the answer did not fit, so the question stays open.
         """
         answer = answer_to(asked, message, shown=shown)
-        for _ in range(OUTCOME_LOOKS):
-            done = await call.turns.decide(asked.data["approval_id"], answer, key=message.key)
-            if done.outcome is not None:
-                if done.outcome.data["outcome"] == STALE:
-                    raise InvalidParamsError(done.outcome.data["reason"] or "the answer came too late")
-                return True
-        return False
+        outcome = await call.turns.conclude(asked.data["approval_id"], answer, key=message.key)
+        if outcome is not None and outcome.data["outcome"] == STALE:
+            raise InvalidParamsError(outcome.data["reason"] or "the answer came too late")
+        return outcome is not None
 
 
 def _started(context: Context | None, accepted: Accepted, message: MessageContent) -> Sent:

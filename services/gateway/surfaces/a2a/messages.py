@@ -74,6 +74,8 @@ def answer_to(asked: Numbered, message: MessageContent, *, shown: bool) -> Answe
         InvalidParamsError: it is unclear, or bound to something else than what is open.
     """
     digest: str = asked.data["digest"]
+    if message.files:
+        raise InvalidParamsError(f"an approval takes no file; {how(asked.data)}")
     if message.digest is None and not shown:
         raise InvalidParamsError(f"the answer names no question; {how(asked.data)}")
     if message.digest is not None and not (len(message.digest) >= DIGEST_LEAST and digest.startswith(message.digest)):

@@ -25,7 +25,7 @@ from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.agui.events import Run
-from services.gateway.surfaces.calls import AnswerUnclear, Attempt, Call, Options, QuestionClosed, Wish, parsed
+from services.gateway.surfaces.calls import Attempt, Call, NothingDecided, Options, Wish, parsed
 from services.gateway.surfaces.files import Given
 from services.gateway.surfaces.segments import Segment
 from services.gateway.surfaces.turns import TurnClient
@@ -59,9 +59,9 @@ async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Res
     made = Run(given.thread_id, given.run_id, versioned=given.protocol_version is not None)
     try:
         begun = await _begin(call, who, given)
-        items = segments.follow(turns, begun)
-    except AnswerUnclear as unclear:
-        begun, items = unclear.place, _only(unclear.question)
+    except NothingDecided as why:
+        begun = why.place
+    items = segments.follow(turns, begun)
     made.begin(begun, await segments.earlier(turns, begun), given.messages)
     # Files of the input are not kept while its turn runs.
     del body, given
@@ -127,20 +127,14 @@ async def _session(turns: TurnClient, who: Principal, thread: str) -> tuple[str 
 
 
 async def _resume(call: Call, entry: ResumeEntry) -> Segment:
-    """Answer an interrupt, or cancel its turn if the client abandons it. One that was closed elsewhere is followed by
-    its outcome: a client is stuck until a run ends its interrupt.
-    """
+    """Answer an interrupt, or cancel its turn if the client abandons it."""
     if entry.status == "cancelled" and call.attempt.begun is None:
-        asked = await segments.question(call.turns, entry.interrupt_id)
-        turn, place = await segments.named(call.turns, entry.interrupt_id)
-        if turn.ended_at is None:
-            await call.turns.cancel(str(asked.turn_id), reason="abandoned", key=call.attempt.key)
-        return place
+        asked = str((await segments.question(call.turns, entry.interrupt_id)).turn_id)
+        if (await call.turns.turn(asked)).ended_at is None:
+            await call.turns.cancel(asked, reason="abandoned", key=call.attempt.key)
+        return await segments.outcome(call.turns, asked)
     text, answer = _payload(entry.payload)
-    try:
-        return await call.begin(Wish(text, question=entry.interrupt_id, answers=True, answer=answer))
-    except QuestionClosed:
-        return (await segments.named(call.turns, entry.interrupt_id))[1]
+    return await call.begin(Wish(text, question=entry.interrupt_id, answers=True, answer=answer))
 
 
 def _payload(given: Any) -> tuple[str, dict[str, object] | None]:
@@ -179,10 +173,6 @@ def _files(message: UserMessage) -> Iterator[Given]:
 def _filename(metadata: Any) -> str | None:
     name = metadata.get("filename") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) else None
-
-
-async def _only(question: Numbered) -> Items:
-    yield question
 
 
 async def _encoded(run: Run, items: Items) -> AsyncGenerator[bytes]:

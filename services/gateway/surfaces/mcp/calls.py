@@ -37,7 +37,7 @@ from libs.identity import Principal
 from libs.skills import ToolDefinition
 from libs.texts import literal
 from services.gateway.api.context import Gateway
-from services.gateway.api.models import Accepted, TurnShown
+from services.gateway.api.models import Accepted, ApprovalShown, TurnShown
 from services.gateway.domain.bodies import digest, flaw
 from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
@@ -104,8 +104,8 @@ class Call:
     turns: TurnClient
     stream: Stream | None
     """None in 2026-07-28."""
-    asked: set[str] = field(default_factory=set)
-    """Questions that this request has asked, or that it answers."""
+    asked: dict[str, int] = field(default_factory=dict)
+    """Questions that this request has asked, or that it answers, each with the number of the last event before that."""
     following: str = ""
     """The turn that it follows."""
     form: str = ""
@@ -173,6 +173,7 @@ class Call:
             return await self.follow(turn)
 
     async def _begun(self, tool: ToolDefinition | None, args: dict[str, Any]) -> Accepted:
+        await self._check_free(args.get(SESSION))
         if tool is None:
             return await self.turns.start(**_named(args), key=self.key)
         place = {name: args.pop(name) for name in (SESSION, ROOT) if name in args}
@@ -183,6 +184,17 @@ class Call:
         text = f"{tool.name} {orjson.dumps(args).decode()}"[:TEXT_MOST]
         return await self.turns.start(text, **place, call=ToolCall(tool=tool.name, args=args), key=self.key)
 
+    async def _check_free(self, session: Any) -> None:
+        """Raise Rejected if a new turn of the session would wait for a person. A repeated call begins no turn."""
+        if not isinstance(session, str) or (self.key is not None and await self.turns.begun(self.key)):
+            return
+        open = await self.turns.open_turn(session)
+        if open is not None and isinstance((await self.turns.status(open)).question, ApprovalShown):
+            raise Rejected(
+                f"the session waits for an approval, which no tool gives; call {FOLLOW} with turn_id {open}, then this",
+                code="SESSION_WAITS",
+            )
+
     async def _go_on(self, state: RequestState, params: CallToolRequestParams) -> Result:
         """Pass a person's answer on, and follow the turn. Without a usable answer the question is asked again."""
         said = (params.input_responses or {}).get(QUESTION)
@@ -191,8 +203,9 @@ class Call:
         if isinstance(said, ElicitResult) and question is not None and key_of(question, state.turn_id) == state.asked:
             if said.action == "cancel":
                 return waiting(status.turn, question)
+            seen = await self._last(status.turn)
             if await answer(self.turns, state.turn_id, question, said):
-                self.asked.add(state.asked)
+                self.asked[state.asked] = seen
         return await self._until_it_ends(status.turn)
 
     async def _cancel(self, args: dict[str, Any]) -> Result:
@@ -275,8 +288,9 @@ class Call:
             return None
         if (key := key_of(question, turn.turn_id)) in self.asked:
             # An answer did not fit: the form is gone, and the question is open.
-            return waiting(status.turn, question) if event.data.get("outcome") == STALE else None
-        self.asked.add(key)
+            misfit = event.data.get("outcome") == STALE and event.seq > self.asked[key]
+            return waiting(status.turn, question) if misfit else None
+        self.asked[key] = await self._last(status.turn)
         if not self.elicits or not questions.is_asked(question):
             return waiting(status.turn, question)
         if self.stream is not None:
@@ -287,6 +301,10 @@ class Call:
         return InputRequiredResult(
             input_requests={QUESTION: ElicitRequest(params=form)}, request_state=state.model_dump_json()
         )
+
+    async def _last(self, turn: TurnShown) -> int:
+        """Return the number of a turn's last event."""
+        return (await self.turns.events(turn))[-1].seq
 
     async def _left(self, turn: Accepted | TurnShown, why: End) -> Result:
         if why is End.LEAVING and self.stream is not None:

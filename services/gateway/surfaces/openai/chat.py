@@ -22,7 +22,7 @@ from services.gateway.api.stream import Left, ServerSent
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
-from services.gateway.surfaces.calls import AnswerUnclear, Call, Wish, parsed
+from services.gateway.surfaces.calls import Call, NothingDecided, Wish, parsed
 from services.gateway.surfaces.openai import problems
 from services.gateway.surfaces.openai.inputs import files_of, text_of
 from services.gateway.surfaces.openai.requests import (
@@ -38,7 +38,6 @@ from services.gateway.surfaces.segments import Json, Segment, Text
 from services.gateway.surfaces.turns import TurnClient
 
 PREFIX, CALL = "chatcmpl-", "call_"
-UNCLEAR = "That is not a clear answer, so nothing was decided."
 
 
 async def create(here: Gateway, who: Principal, request: Request, body: Any) -> Response:
@@ -55,12 +54,10 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     # Files of the request are not kept while its turn runs.
     del body
     try:
-        begun = await call.begin(wish)
-        completion = Completion(begun, int(here.platform.clock.now().timestamp()), asked.asks_by)
-    except AnswerUnclear as unclear:
-        completion = Completion(unclear.place, int(here.platform.clock.now().timestamp()), asked.asks_by)
-        completion.ask(unclear.question, f"{UNCLEAR}\n\n")
-        return _stream(completion, _nothing(), here, asked) if asked.stream else JSONResponse(completion.whole())
+        begun, note = await call.begin(wish), ""
+    except NothingDecided as why:
+        begun, note = why.place, f"{why}{segments.AGAIN}"
+    completion = Completion(begun, int(here.platform.clock.now().timestamp()), asked.asks_by, note)
     del wish
     items, left = segments.follow(call.turns, begun), partial(call.leave, begun, asked.options)
     if asked.stream:
@@ -87,10 +84,20 @@ def wish_of(asked: ChatRequest) -> Wish:
     users = [message for message in said if message.role == "user"]
     if not users:
         raise NothingSaid
-    earlier = [text_of(message.content) for message in before if message.role in ("user", "assistant")]
+    earlier = list(_earlier(before))
     text = "\n\n".join(filter(None, (text_of(user.content) for user in users)))
     files = [file for user in users for file in files_of(user.content)]
-    return Wish(text, files, asked.options, question=questions.reference("".join(earlier[-1:])), earlier=earlier)
+    named = questions.reference("".join(earlier[-1:])) or ""
+    return Wish(text, files, asked.options, question=named if "_" in named else None, earlier=earlier)
+
+
+def _earlier(messages: Sequence[ChatMessage]) -> Iterator[str]:
+    """Yield the texts of a conversation. A tool's result yields the name of the question that it answers."""
+    for message in messages:
+        if message.role in ("user", "assistant"):
+            yield text_of(message.content)
+        elif (call := str(message.tool_call_id)).startswith(CALL):
+            yield questions.mark(call.removeprefix(CALL))
 
 
 def _result(message: ChatMessage, asked: ChatRequest) -> Wish:
@@ -108,6 +115,8 @@ class Completion:
     segment: Segment
     created: int
     asks_by: frozenset[str] = frozenset()
+    note: str = ""
+    """Text that comes first."""
     text: Text = field(default_factory=Text)
     call: Json | None = None
     state: str = "running"
@@ -124,24 +133,27 @@ class Completion:
             case Numbered(type="turn.ended"):
                 self.state = item.data["state"]
                 if self.state != "completed":
-                    yield from self._say(self.text.rest(self.text.sent + _apart(self.text) + segments.end_text(item)))
+                    # No answer is kept by which the chat would be found again.
+                    why = f"{segments.end_text(item)}\n\n{questions.mark(self.segment.turn_id)}"
+                    yield from self._say(self.text.rest(self.text.sent + _apart(self.text) + why))
             case Numbered() if segments.ends(item):
                 yield from self.ask(item)
 
-    def ask(self, question: Numbered, before: str = "") -> list[Json]:
+    def ask(self, question: Numbered) -> list[Json]:
         """Ask a question, by the tool that the client declared for it or in words."""
         approval = questions.is_approval(question)
         self.state = "awaiting_approval" if approval else "awaiting_clarification"
         tool = APPROVAL_TOOL if approval else CLARIFICATION_TOOL
         if tool not in self.asks_by:
-            return list(self._say(self.text.rest(self.text.sent + before + questions.signed(question))))
+            return list(self._say(self.text.rest(self.text.sent + _apart(self.text) + questions.signed(question))))
         function = {"name": tool, "arguments": orjson.dumps(question.data).decode()}
         self.call = {"id": CALL + questions.name_of(question), "type": "function", "function": function}
         return [{"tool_calls": [{"index": 0, **self.call}]}]
 
     def whole(self) -> Json:
         """Return the completion as one object."""
-        message: Json = {"role": "assistant", "content": self.text.sent if self.call is None else None, "refusal": None}
+        said = self.note + self.text.sent if self.call is None else None
+        message: Json = {"role": "assistant", "content": said, "refusal": None}
         if self.call is not None:
             message["tool_calls"] = [self.call]
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.finish}
@@ -188,7 +200,7 @@ def _stream(
     items: AsyncGenerator[Numbered | TextDelta | Heartbeat],
     here: Gateway,
     asked: ChatRequest,
-    left: Left | None = None,
+    left: Left,
 ) -> Response:
     usage = bool(asked.stream_options and asked.stream_options.include_usage)
     encoded = _encoded(completion, items, usage=usage)
@@ -198,11 +210,8 @@ def _stream(
 async def _encoded(
     completion: Completion, items: AsyncGenerator[Numbered | TextDelta | Heartbeat], *, usage: bool
 ) -> AsyncGenerator[bytes]:
-    yield _event({**completion.chunk({"role": "assistant", "content": ""}), "suma": completion.about})
+    yield _event({**completion.chunk({"role": "assistant", "content": completion.note}), "suma": completion.about})
     try:
-        # A question that is asked again is there from the start.
-        for delta in _present(completion):
-            yield _event(completion.chunk(delta))
         async with aclosing(items):
             async for item in items:
                 if isinstance(item, Heartbeat):
@@ -217,17 +226,6 @@ async def _encoded(
     for chunk in completion.last(usage=usage):
         yield _event(chunk)
     yield b"data: [DONE]\n\n"
-
-
-def _present(completion: Completion) -> Sequence[Json]:
-    if completion.call is not None:
-        return [{"tool_calls": [{"index": 0, **completion.call}]}]
-    return [{"content": completion.text.sent}] if completion.text.sent else []
-
-
-async def _nothing() -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
-    return
-    yield
 
 
 def _event(data: Mapping[str, Any]) -> bytes:

@@ -23,7 +23,7 @@ from services.gateway.api.stream import Left, ServerSent
 from services.gateway.sse.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
-from services.gateway.surfaces.calls import Call, NoSuchResponse, Wish, parsed
+from services.gateway.surfaces.calls import Call, NoSuchResponse, NothingDecided, Wish, parsed
 from services.gateway.surfaces.openai import problems
 from services.gateway.surfaces.openai.inputs import files_of, text_of
 from services.gateway.surfaces.openai.output import ANSWER, ASKS, Output
@@ -66,7 +66,10 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     here.streams.check_capacity(who.tenant)
     call = Call(TurnClient(here, who, request), await attempt(here, who, request, body))
     wish, asked = wish_of(asked), asked.model_copy(update={"input": ""})
-    begun = await call.begin(wish)
+    try:
+        begun = await call.begin(wish)
+    except NothingDecided as why:
+        begun = why.place
     # Files of the request are not kept while its turn runs.
     del body, wish
     shown = Shown(begun, asked)
@@ -135,25 +138,29 @@ def wish_of(asked: ResponseRequest) -> Wish:
     before, said = asked.input[:new], asked.input[new:]
     answers = [item for item in said if isinstance(item, ApprovalResponse)]
     if answers:
-        question = answers[-1].approval_request_id.removeprefix(ASKS)
-        return Wish("", options=options, question=question, answers=True, answer=answers[-1].answer)
+        request = answers[-1].approval_request_id.removeprefix(ASKS)
+        return Wish("", options=options, question=request, answers=True, answer=answers[-1].answer)
     users = [item for item in said if isinstance(item, InputMessage) and item.role == "user"]
     if not users:
         raise NothingSaid
     text = "\n\n".join(filter(None, (text_of(user.content) for user in users)))
     files = [file for user in users for file in files_of(user.content)]
     earlier = [text_of(item.content) for item in before if isinstance(item, InputMessage)]
-    return Wish(text, files, options, segment=segment or _repeated(before), earlier=earlier)
+    question, segment = (None, segment) if segment is not None else _repeated(before)
+    return Wish(text, files, options, question=question, segment=segment, earlier=earlier)
 
 
 def _is_output(item: InputMessage | ApprovalResponse | OtherItem) -> bool:
     return isinstance(item, OtherItem) or (isinstance(item, InputMessage) and item.role == "assistant")
 
 
-def _repeated(items: list[InputMessage | ApprovalResponse | OtherItem]) -> str | None:
-    """Return the segment of the last answer that a client without `previous_response_id` sends back."""
+def _repeated(items: list[InputMessage | ApprovalResponse | OtherItem]) -> tuple[str | None, str | None]:
+    """Return the last request for approval, or else the segment of the last answer, that a client without
+    `previous_response_id` sends back.
+    """
     known = (str(item.id) for item in reversed(items) if not isinstance(item, ApprovalResponse))
-    return next((id.removeprefix(ANSWER) for id in known if id.startswith(ANSWER)), None)
+    last = next((id for id in known if id.startswith((ANSWER, ASKS))), "")
+    return (last.removeprefix(ASKS), None) if last.startswith(ASKS) else (None, last.removeprefix(ANSWER) or None)
 
 
 async def _found(turns: TurnClient, name: str) -> tuple[TurnShown, Segment]:
@@ -169,10 +176,9 @@ async def _standing(turns: TurnClient, turn: TurnShown, segment: Segment) -> Jso
     for event in await segments.so_far(turns, turn, segment):
         shown.output.absorb(event)
     later = await turns.events(turn, after=shown.output.last)
-    if turn.state == "cancelled" and not any(event.type in ASKED for event in later):
-        shown.output.state = turn.state
-        return shown.whole("cancelled")
-    return shown.whole()
+    shown.output.state = turn.state
+    cancelled = turn.state == "cancelled" and not any(event.type in ASKED for event in later)
+    return shown.whole("cancelled" if cancelled else None)
 
 
 class Shown:

@@ -33,8 +33,8 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != ".suma")
 
 
-def user(text: str) -> Json:
-    return {"role": "user", "content": text}
+def user(content: Json) -> Json:
+    return {"role": "user", "content": content}
 
 
 class Chat:

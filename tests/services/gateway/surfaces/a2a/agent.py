@@ -34,6 +34,7 @@ from libs.events import (
     StepChanged,
     TurnCancelRequested,
     TurnEnded,
+    TurnQueued,
     TurnStarted,
 )
 from libs.events.base import Event
@@ -43,7 +44,8 @@ from libs.runtime.service import Subscription
 from tests.services.gateway.running import RunningGateway
 
 BINDINGS = ("JSONRPC", "HTTP+JSON")
-DIGEST = "9f2c" * 16
+DIGEST, NEXT_DIGEST = "9f2c" * 16, "7e57" * 16
+"""The digests of a turn's first approval, and of a second one."""
 ITEMS = ({"id": "a.txt", "path": "a.txt"}, {"id": "taxes.pdf", "path": "taxes.pdf"})
 FILE = Asset(asset_id="file-1", filename="chart.png", media_type="image/png", sha256="0" * 64, size=3)
 
@@ -54,6 +56,10 @@ class Worker:
     def __init__(self) -> None:
         self.asking: dict[str, str] = {}
         """The open turn that asked, by session."""
+        self.open: dict[str, ApprovalRequested] = {}
+        """The open approval, by session."""
+        self.queued: list[tuple[str, MessageReceived]] = []
+        """The messages that wait for such a turn's end, each with its session."""
         self.decided: list[ApprovalDecided] = []
         self.twice: set[str] = set()
         """Turns that ask again as soon as they are answered."""
@@ -68,27 +74,44 @@ class Worker:
             Subscription(TurnCancelRequested, self._cancelled),
         ]
 
+    def over(self, session: str) -> Sequence[Event]:
+        """End the turn that asks for an approval; return the events of the messages that waited for it."""
+        self.open.pop(session, None)
+        found = list[Event]()
+        while session not in self.open and (waiting := [each for each in self.queued if each[0] == session]):
+            self.queued.remove(waiting[0])
+            found += self._begun(*waiting[0])
+        return found
+
     async def _received(self, cause: Cause, event: Envelope[MessageReceived]) -> Changeset:
-        said, turn, session = event.data, event.data.turn_id, event.session or ""
+        said, session = event.data, event.session or ""
+        if session in self.open:
+            self.queued.append((session, said))
+            return Changeset(cause).emit(TurnQueued(turn_id=said.turn_id, message_id=said.message_id, position=1))
+        return Changeset(cause).emit(*self._begun(session, said))
+
+    def _begun(self, session: str, said: MessageReceived) -> Sequence[Event]:
+        turn = said.turn_id
         started = TurnStarted(turn_id=turn, message_id=said.message_id, text=said.text)
         asked = self.asking.pop(session, None)
         if asked is not None:
             over = TurnEnded(turn_id=turn, state="completed", reason="ANSWERED_CLARIFICATION", detail=asked)
-            return Changeset(cause).emit(started, over, *_finished(asked, said.text))
-        if "which" in said.text:
-            self.asking[session] = turn
-            return Changeset(cause).emit(started, ClarificationRequested(turn_id=turn, question="Which folder?"))
-        if "twice" in said.text:
-            self.twice.add(turn)
+            return (started, over, *self._finished(asked, said.text))
         if "fail" in said.text:
             self.failing.add(turn)
+        if "which" in said.text:
+            self.asking[session] = turn
+            return started, ClarificationRequested(turn_id=turn, question="Which folder?")
+        if "twice" in said.text:
+            self.twice.add(turn)
         if "approve" in said.text:
-            return Changeset(cause).emit(started, _approval(turn))
+            self.open[session] = _approval(turn)
+            return started, self.open[session]
         if "wait" in said.text:
-            return Changeset(cause).emit(started)
+            return (started,)
         if "refuse" in said.text:
-            return Changeset(cause).emit(started, TurnEnded(turn_id=turn, state="refused", reason="GUARD"))
-        return Changeset(cause).emit(started, *_finished(turn, said.text))
+            return started, TurnEnded(turn_id=turn, state="refused", reason="GUARD")
+        return (started, *self._finished(turn, said.text))
 
     async def _answered(self, cause: Cause, event: Envelope[ApprovalDecided]) -> Changeset:
         self.decided.append(event.data)
@@ -100,16 +123,28 @@ class Worker:
             return Changeset(cause).emit(stale)
         outcome = "denied" if event.data.verdict == "deny" else "approved"
         closed = ApprovalClosed(turn_id=turn, approval_id=event.data.approval_id, outcome=outcome, principal="owner")
-        if turn in self.failing:
-            self.failing.discard(turn)
-            return Changeset(cause).emit(closed, TurnEnded(turn_id=turn, state="failed", reason="TOOL_FAILED"))
         if turn in self.twice:
             self.twice.discard(turn)
-            return Changeset(cause).emit(closed, _approval(turn, "again"))
-        return Changeset(cause).emit(closed, *_finished(turn, event.data.verdict))
+            self.open[event.session or ""] = again = _approval(turn, "again", NEXT_DIGEST)
+            return Changeset(cause).emit(closed, again)
+        done = self._finished(turn, event.data.verdict)
+        return Changeset(cause).emit(closed, *done, *self.over(event.session or ""))
 
     async def _cancelled(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
-        return Changeset(cause).emit(TurnEnded(turn_id=event.data.turn_id, state="cancelled"))
+        session, turn = event.session or "", event.data.turn_id
+        asked, ended = self.open.get(session), TurnEnded(turn_id=turn, state="cancelled")
+        self.queued = [each for each in self.queued if each[1].turn_id != turn]
+        self.asking = {place: asked for place, asked in self.asking.items() if asked != turn}
+        if asked is None or asked.turn_id != turn:
+            return Changeset(cause).emit(ended)
+        closed = ApprovalClosed(turn_id=turn, approval_id=asked.approval_id, outcome="cancelled")
+        return Changeset(cause).emit(closed, ended, *self.over(session))
+
+    def _finished(self, turn: str, text: str) -> Sequence[Event]:
+        if turn in self.failing:
+            self.failing.discard(turn)
+            return (TurnEnded(turn_id=turn, state="failed", reason="TOOL_FAILED"),)
+        return _finished(turn, text)
 
 
 def _finished(turn: str, text: str) -> Sequence[Event]:
@@ -127,12 +162,12 @@ def _finished(turn: str, text: str) -> Sequence[Event]:
     return step, answer, TurnEnded(turn_id=turn, state="completed")
 
 
-def _approval(turn: str, which: str = "approval") -> ApprovalRequested:
+def _approval(turn: str, which: str = "approval", digest: str = DIGEST) -> ApprovalRequested:
     return ApprovalRequested(
         turn_id=turn,
         approval_id=ids.derived(turn, which),
         kind="step",
-        digest=DIGEST,
+        digest=digest,
         title="Delete 2 files?",
         expires_in=60.0,
         items=ITEMS,
@@ -176,10 +211,18 @@ class Agent:
         """Return a key of another tenant."""
         return await replace(self.gateway, tenant=ids.new()).key("*", principal="mallory")
 
-    async def expire(self, session: str, turn: str, approval: str) -> None:
-        """Close a turn's approval as its worker does when nobody answers, and wait until that is seen."""
-        closed = ApprovalClosed(turn_id=turn, approval_id=approval, outcome="expired")
-        await self.gateway.worker_says(session, closed, TurnEnded(turn_id=turn, state="completed"))
+    async def expire(self, session: str, turn: str, approval: str = "") -> None:
+        """End a turn as its worker does when nobody answers its approval, or else its clarification, and wait until
+        that is seen.
+        """
+        ended: tuple[Event, ...]
+        if approval:
+            closed = ApprovalClosed(turn_id=turn, approval_id=approval, outcome="expired")
+            ended = (closed, TurnEnded(turn_id=turn, state="completed"))
+        else:
+            self.worker.asking.pop(session)
+            ended = (TurnEnded(turn_id=turn, state="failed", reason="CLARIFICATION_EXPIRED"),)
+        await self.gateway.worker_says(session, *ended, *self.worker.over(session))
         await self.gateway.seen(session, lambda event: event.type == "turn.ended" and event.turn_id == turn)
 
     async def neighbour(self, *scopes: str) -> str:

@@ -27,6 +27,7 @@ from libs import ids
 from tests.services.gateway.surfaces.a2a.agent import (
     BINDINGS,
     DIGEST,
+    NEXT_DIGEST,
     Agent,
     answer_of,
     message,
@@ -179,7 +180,7 @@ async def test_answer_that_does_not_fit_leaves_the_question_open(agent: Agent) -
 async def test_repeated_answer_gets_what_the_task_is_now(agent: Agent) -> None:
     async with agent.client() as client:
         asked = await send(client, message("approve twice"))
-        first, second = (message(f"approve {DIGEST[:16]}", task=asked.id) for _ in range(2))
+        first, second = (message(f"approve {digest[:16]}", task=asked.id) for digest in (DIGEST, NEXT_DIGEST))
         again = await send(client, first)
         assert await send(client, first) == again
         done = await send(client, second)
@@ -216,6 +217,28 @@ async def test_unclear_answer_is_told_how_to_answer(agent: Agent, words: str) ->
         with pytest.raises(InvalidParamsError, match="Reply “approve 9f2c9f2c9f2c9f2c”"):
             await send(client, message(words, task=asked.id))
         assert await client.get_task(GetTaskRequest(id=asked.id)) == asked
+
+
+@pytest.mark.parametrize(
+    ("words", "data"),
+    [
+        ("perhaps", None),
+        ("approve 00000000", None),
+        (f"approve {DIGEST[:16]} except 7", None),
+        ("", {"verdict": "override", "digest": DIGEST}),
+        ("", {"approve": True, "digest": "00000000"}),
+    ],
+)
+@pytest.mark.parametrize("by", ["task", "context"])
+async def test_refused_answer_leaves_the_question_open(agent: Agent, by: str, words: str, data: Any) -> None:
+    async with agent.client() as client, agent.client(streaming=True) as other:
+        asked = await send(client, message("approve this", context="mine"))
+        place = {"task": asked.id} if by == "task" else {"context": "mine"}
+        for each in (client, other):
+            with pytest.raises(InvalidParamsError):
+                await streamed(each, message(words, data=data, **place))
+        assert await client.get_task(GetTaskRequest(id=asked.id)) == asked
+        assert state_of(await send(client, message(f"approve {DIGEST}", context="mine"))) == "completed"
 
 
 async def test_words_without_a_digest_answer_only_the_first_question(agent: Agent) -> None:
