@@ -20,7 +20,7 @@ def test_a_new_id_knows_when_it_was_made() -> None:
 
 
 @pytest.mark.parametrize("id", ["", "turn-1", "99825dcd-80ed-4ef5-893c-d6dd1971a475", ids.derived("a")])
-def test_another_id_does_not(id: str) -> None:
+def test_id_of_another_kind_has_no_time(id: str) -> None:
     assert ids.made_at(id) is None
 
 

@@ -14,7 +14,7 @@ TENANTS = st.sampled_from("abc")
 LANES = st.sampled_from([("g", "1"), ("g", "2"), ("h", "1")])
 
 
-def test_one_behind_a_thousand_is_second() -> None:
+def test_single_item_behind_another_tenants_thousand_is_second() -> None:
     line: FairQueue[str] = FairQueue()
     for n in range(1000):
         line.put("a", f"a{n}")
@@ -22,7 +22,7 @@ def test_one_behind_a_thousand_is_second() -> None:
     assert [line.take() for _ in range(4)] == ["a0", "b0", "a1", "a2"]
 
 
-def test_who_may_not_is_passed_and_keeps_the_place() -> None:
+def test_refused_tenant_is_skipped_and_keeps_its_place() -> None:
     line: FairQueue[str] = FairQueue()
     for item in ("a0", "a1", "b0"):
         line.put(item[0], item)
@@ -32,7 +32,7 @@ def test_who_may_not_is_passed_and_keeps_the_place() -> None:
 
 
 @given(st.lists(TENANTS))
-def test_a_line_loses_nothing_and_keeps_each_tenant_s_order(tenants: list[str]) -> None:
+def test_queue_loses_nothing_and_keeps_each_tenants_order(tenants: list[str]) -> None:
     line: FairQueue[tuple[str, int]] = FairQueue()
     for n, tenant in enumerate(tenants):
         line.put(tenant, (tenant, n))
@@ -82,7 +82,7 @@ async def test_gate_admits_another_tenant_before_more_of_the_first() -> None:
     assert (Counter(inside), gate.waiting) == (Counter(a=3, b=1), 0)
 
 
-async def test_who_gives_up_at_a_gate_takes_no_place_along() -> None:
+async def test_cancelled_waiter_takes_no_place() -> None:
     gate, first = FairSemaphore(1, each=1), asyncio.Event()
 
     async def visit(until: asyncio.Event) -> None:

@@ -28,7 +28,7 @@ async def texts(deltas: Deltas, stream: Stream = TURN, *, after: str = START) ->
     return [entry.delta.text for entry in await read(deltas, stream, after=after) if entry.delta]
 
 
-async def test_deltas_are_read_as_they_were_said(deltas: Deltas) -> None:
+async def test_deltas_are_read_as_written(deltas: Deltas) -> None:
     said = [delta("Hel"), delta("lo \n\x00ü🙂"), Delta("call-2", 3, "")]
     for each in said:
         await deltas.append(TURN, each)
@@ -103,14 +103,14 @@ async def test_a_turn_of_another_tenant_is_another_stream(deltas: Deltas, strang
 
 
 @pytest.mark.requirement("A29")
-async def test_no_two_names_of_tenant_and_turn_meet(deltas: Deltas) -> None:
+async def test_each_pair_of_tenant_and_turn_has_its_own_stream(deltas: Deltas) -> None:
     streams = [Stream("a", "b:c"), Stream("a:b", "c"), Stream("a%3Ab", "c"), Stream("A", "b:c")]
     for number, stream in enumerate(streams):
         await deltas.append(stream, delta(str(number)))
     assert [await texts(deltas, stream) for stream in streams] == [["0"], ["1"], ["2"], ["3"]]
 
 
-async def test_a_stream_keeps_only_so_much(redis: Redis) -> None:
+async def test_stream_length_is_bounded(redis: Redis) -> None:
     deltas = RedisDeltas(redis, max_entries=100)
     for number in range(500):
         await deltas.append(TURN, delta(str(number)))
@@ -176,6 +176,6 @@ async def test_hanging_redis_times_out_and_mixes_up_no_answers(mortal: Server) -
         assert (said[0], said[-1]) == ("before", "after")
 
 
-async def test_words_that_are_no_text_do_not_break_the_stream(deltas: Deltas) -> None:
+async def test_invalid_unicode_does_not_break_the_stream(deltas: Deltas) -> None:
     await deltas.append(TURN, delta("half \ud83d"))
     assert await texts(deltas) == ["half ?"]

@@ -74,7 +74,7 @@ async def test_burst_across_two_windows_gets_one_share() -> None:
     assert await admitted(shop.windows, limit(100), tries=100) <= 2
 
 
-async def test_of_several_limits_none_counts_when_one_is_reached() -> None:
+async def test_request_over_one_limit_counts_against_none() -> None:
     shop = Shop()
     mine, ours = limit(3, whose="ada"), limit(5)
     assert await admitted(shop.windows, ours, mine, tries=10) == 3

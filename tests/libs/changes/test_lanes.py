@@ -40,7 +40,7 @@ async def test_a_key_goes_in_order_and_another_passes_it() -> None:
     await lanes.close()
 
 
-async def test_a_job_that_crashes_is_told_to_the_host() -> None:
+async def test_crash_of_a_job_is_reported_to_the_host() -> None:
     lanes = Lanes()
     lanes.submit("g", "a", crash)
     with pytest.raises(RuntimeError):

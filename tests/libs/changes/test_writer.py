@@ -204,7 +204,7 @@ async def test_changeset_abandoned_before_its_batch_is_not_written(observed: Obs
     assert await observed.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 0
 
 
-async def test_requests_are_sent_away_when_too_many_wait(observed: ObservedPlatform) -> None:
+async def test_request_is_refused_if_too_many_wait(observed: ObservedPlatform) -> None:
     writer = observed.platform.writer
     async with observed.writing():
         waiting = [asyncio.ensure_future(writer.apply(request())) for _ in range(WAITING_MOST)]
@@ -218,7 +218,7 @@ async def test_requests_are_sent_away_when_too_many_wait(observed: ObservedPlatf
     assert writer.waiting == 0
 
 
-async def test_a_callback_that_fails_harms_nobody(observed: ObservedPlatform) -> None:
+async def test_failing_callback_does_not_affect_other_changesets(observed: ObservedPlatform) -> None:
     told: list[dict[str, Any]] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: told.append(context))

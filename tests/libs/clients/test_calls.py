@@ -82,7 +82,7 @@ async def test_refusal_raises_the_matching_error_class(tmp_path: Path, status: i
 @pytest.mark.parametrize(
     "errors", [None, 3, "no", {"pointer": "/x"}, [None, "no"], [{}], [{"pointer": 1, "detail": ["x"]}]]
 )
-async def test_a_refusal_of_another_shape_is_one_all_the_same(tmp_path: Path, errors: object) -> None:
+async def test_refusal_with_malformed_fields_is_still_a_refusal(tmp_path: Path, errors: object) -> None:
     document = {"detail": "why", "code": ["WHY"], "errors": errors}
     caller = calling(tmp_path, lambda request: httpx.Response(422, json=document))
     with pytest.raises(Rejected, match="why") as refused:
@@ -90,7 +90,7 @@ async def test_a_refusal_of_another_shape_is_one_all_the_same(tmp_path: Path, er
     assert refused.value.code == "REJECTED"
 
 
-async def test_what_is_no_json_is_no_answer(tmp_path: Path) -> None:
+async def test_answer_that_is_not_json_is_an_error(tmp_path: Path) -> None:
     caller = calling(tmp_path, lambda request: httpx.Response(200, text="<html>"))
     with pytest.raises(ServiceDown, match="not JSON"):
         await call(caller, "memory_service", "GET", "/x", tenant="acme")
@@ -111,7 +111,7 @@ async def test_a_service_that_is_away_is_unavailable(tmp_path: Path) -> None:
         await call(calling(tmp_path, away), "memory_service", "GET", "/x", tenant="acme")
 
 
-async def test_a_service_that_nobody_configured_is_unavailable_too(tmp_path: Path) -> None:
+async def test_unconfigured_service_is_unavailable(tmp_path: Path) -> None:
     caller = calling(tmp_path, lambda request: httpx.Response(200))
     with pytest.raises(ServiceDown, match="not configured"):
         await call(caller, "tool_executor", "GET", "/x", tenant="acme")

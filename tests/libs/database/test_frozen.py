@@ -84,7 +84,7 @@ async def ask_once_more(database: Database, pool: str) -> None:
 
 
 @pytest.mark.requirement("A17")
-async def test_slow_queries_and_a_silent_server_are_told_apart(silent: Silent) -> None:
+async def test_slow_queries_and_a_silent_server_raise_different_errors(silent: Silent) -> None:
     pools = ("gateway", BUS, HINTS)
     slow = []
     for pool in pools:

@@ -47,7 +47,7 @@ def read(ending: str, raw: bytes) -> Document:
 
 
 @pytest.mark.parametrize(("ending", "raw", "counted", "fields", "text"), SAMPLES.values(), ids=SAMPLES)
-def test_a_document_says_what_stands_in_it(
+def test_document_yields_its_text_and_fields(
     ending: str, raw: bytes, counted: tuple[int, str], fields: list[str], text: str
 ) -> None:
     found = read(ending, raw)
@@ -62,7 +62,7 @@ def test_rows_of_a_sheet_and_pages_are_shown(read_pdf: Document) -> None:
     assert read_pdf.head == ({"page": 1, "text": "First"}, {"page": 2, "text": "Second"})
 
 
-def test_what_no_database_takes_for_text_is_left_out() -> None:
+def test_characters_that_postgres_refuses_are_removed() -> None:
     title = r"\376\377\000P\000l\000\000\000a\000n"
     assert read(".pdf", samples.pdf("First", title=title)).fields == ("Title: Plan",)
 
@@ -117,19 +117,19 @@ OUTSIDE = '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><x>&e;</x>'
         (".pdf", samples.pdf("a").replace(b"/Kids[3 0 R]", b"/Kids[2 0 R]"), "damaged|too much"),
     ],
 )  # fmt: skip
-def test_what_is_damaged_or_hostile_is_refused_with_the_reason(ending: str, raw: bytes, why: str) -> None:
+def test_damaged_or_hostile_document_is_refused_with_the_reason(ending: str, raw: bytes, why: str) -> None:
     with pytest.raises(CannotRead, match=why):
         read(ending, raw)
 
 
 @pytest.mark.requirement("A5")
 @pytest.mark.parametrize("ending", [".docx", ".xlsx", ".epub"])
-def test_what_unpacks_without_end_is_not_unpacked(ending: str) -> None:
+def test_document_that_expands_beyond_the_limit_is_refused(ending: str) -> None:
     with pytest.raises(CannotRead, match="grows beyond 128 MiB"):
         read(ending, samples.zipped(bomb=bytes(129 << 20)))
 
 
-def test_of_what_never_ends_the_beginning_is_told() -> None:
+def test_very_long_document_is_read_in_part() -> None:
     found = read(".docx", samples.word(*["many words in one line"] * 60_000))
     assert not found.complete
     assert 1_000_000 < len(found.text) <= 1 << 20

@@ -13,7 +13,7 @@ def test_tool_is_allowed_by_name_namespace_or_wildcard(entry: str) -> None:
 
 
 @pytest.mark.parametrize("listed", [[], ["a"], ["a.b.*"], ["b.*"], ["A.b"], ["a.bc"], ["ab.*"]])
-def test_nothing_else_is(listed: list[str]) -> None:
+def test_unlisted_tool_is_refused(listed: list[str]) -> None:
     assert not allows(listed, "a.b")
 
 

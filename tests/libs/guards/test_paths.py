@@ -31,7 +31,7 @@ PATH = {"type": "string", "format": "workspace-path"}
         ("Screenshot 3.00\u202fPM.png", "Screenshot 3.00\u202fPM.png"),
     ],
 )
-def test_a_path_inside_is_told_relative_to_the_root(path: str, relative: str) -> None:
+def test_path_inside_is_returned_relative_to_the_root(path: str, relative: str) -> None:
     assert within("/tree", path) == relative
 
 
@@ -70,7 +70,7 @@ def test_a_path_that_leads_out_is_refused_by_its_rule(path: str, rule: str) -> N
 
 @pytest.mark.requirement("A5")
 @pytest.mark.parametrize("path", ["~$letter.docx", "~WRL0003.tmp", "~invoice.tmp", "Docs/~x"])
-def test_a_file_of_an_office_program_is_no_home(path: str) -> None:
+def test_office_lock_file_is_not_a_home_path(path: str) -> None:
     assert within("/tree", path, home="/home/ada") == path
 
 
@@ -85,7 +85,7 @@ def test_home_means_the_home_that_was_handed_in() -> None:
 
 @pytest.mark.requirement("A5")
 @given(parts=st.lists(st.one_of(PARTS, st.sampled_from(["..", ".", "", "work", "~"])), max_size=6), lead=st.booleans())
-def test_what_is_let_through_lies_under_the_root(parts: list[str], lead: bool) -> None:
+def test_allowed_path_is_always_under_the_root(parts: list[str], lead: bool) -> None:
     path = ("/" if lead else "") + "/".join(parts)
     try:
         relative = within("/tree", path)
@@ -126,7 +126,7 @@ def test_the_schema_tells_which_args_are_paths() -> None:
 
 @pytest.mark.requirement("A5")
 @given(depth=st.integers(0, 8), path=st.sampled_from(["../x", "/tree-evil", "/etc/passwd", "a\0"]))
-def test_a_path_is_found_however_deep_it_lies(depth: int, path: str) -> None:
+def test_path_is_checked_at_any_depth(depth: int, path: str) -> None:
     schema: dict[str, object] = {**PATH}
     args: object = path
     for _ in range(depth):

@@ -110,7 +110,7 @@ def test_a_public_address_is_let_through(address: str) -> None:
 
 @pytest.mark.requirement("A6")
 @given(number=st.integers(0, 2**32 - 1))
-def test_no_address_inside_ipv6_smuggles_an_ipv4_one(number: int) -> None:
+def test_ipv4_address_embedded_in_ipv6_is_refused(number: int) -> None:
     inner = ipaddress.IPv4Address(number)
     for prefix in ("::", "::ffff:0:0", "64:ff9b::", "64:ff9b:1::", "::ffff:0:0:0"):
         with pytest.raises(UrlRefused):
@@ -121,7 +121,7 @@ def test_no_address_inside_ipv6_smuggles_an_ipv4_one(number: int) -> None:
 
 @pytest.mark.requirement("A6")
 @given(number=st.integers(0, 2**32 - 1))
-def test_what_is_let_through_is_global_by_the_registry_too(number: int) -> None:
+def test_allowed_address_is_global_by_the_registry(number: int) -> None:
     address = ipaddress.IPv4Address(number)
     try:
         check_address(address)

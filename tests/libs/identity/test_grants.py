@@ -78,7 +78,7 @@ def check(keys: Keys, request: ToolRequested, **others: Any) -> GrantClaims:
 
 
 @pytest.mark.requirement("A14a")
-def test_the_permitted_call_is_permitted_and_says_on_whose_word(keys: Keys) -> None:
+def test_granted_call_passes_and_returns_its_claims(keys: Keys) -> None:
     assert check(keys, granted(keys, PLAIN)) == claims_for(PLAIN)
 
 
@@ -133,7 +133,7 @@ def test_a_request_without_a_grant_is_refused(keys: Keys) -> None:
 
 
 @pytest.mark.requirement("A14a")
-def test_a_grant_signed_by_someone_else_is_refused(keys: Keys, foreign: Keys) -> None:
+def test_grant_with_a_foreign_signature_is_refused(keys: Keys, foreign: Keys) -> None:
     with pytest.raises(BadGrant):
         check(keys, granted(foreign, PLAIN))
 
@@ -161,7 +161,7 @@ def test_an_internal_token_is_no_grant(keys: Keys) -> None:
         check(keys, PLAIN.model_copy(update={"grant": seal(keys, "internal", claims)}))
 
 
-def test_args_that_json_cannot_say_are_never_granted(keys: Keys) -> None:
+def test_args_that_json_cannot_represent_are_never_granted(keys: Keys) -> None:
     odd = PLAIN.model_copy(update={"args": {"name": "\ud800"}})
     with pytest.raises((Uncanonical, ValueError)):
         granted(keys, odd)

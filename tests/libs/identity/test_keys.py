@@ -83,7 +83,7 @@ def test_unknown_id_and_wrong_secret_are_indistinguishable(minted: tuple[str, Ap
 @pytest.mark.parametrize(
     "text", ["", "suma__", "suma_a_b", "Bearer x", "suma_" + "a" * 16 + "_" + "A" * 52, "x" * 9999]
 )
-def test_what_is_no_key_is_refused_before_any_look_up(text: str) -> None:
+def test_malformed_key_is_refused_before_any_look_up(text: str) -> None:
     with pytest.raises(BadKey):
         id_of(text)
 

@@ -69,7 +69,7 @@ def encoded(value: object) -> str:
         "." * MAX_LENGTH,
     ],
 )
-def test_what_is_not_signed_is_no_token(keys: Keys, token: str) -> None:
+def test_unsigned_token_is_refused(keys: Keys, token: str) -> None:
     with pytest.raises(BadToken):
         unseal(keys, "train", Ticket, token)
 

@@ -78,7 +78,7 @@ def test_members_are_sorted_as_rfc_8785_says() -> None:
         pytest.param(10**5000, id="huge"),
     ],
 )
-def test_what_json_cannot_say_is_refused(value: Any) -> None:
+def test_value_that_json_cannot_represent_is_refused(value: Any) -> None:
     with pytest.raises(Uncanonical):
         canonical(value)
 

@@ -45,7 +45,7 @@ def test_a_signature_for_one_purpose_is_worth_nothing_for_another(keys: Keys) ->
 
 
 @pytest.mark.parametrize("key_id", ["", "0" * 16, "../../etc/passwd", "current", "x" * 5000, "\x00"])
-def test_an_unknown_key_id_is_only_a_no(keys: Keys, key_id: str) -> None:
+def test_unknown_key_id_does_not_verify(keys: Keys, key_id: str) -> None:
     value = keys.sign("grants", b"run it").value
     assert not keys.verify("grants", b"run it", Signature(key_id, value))
 
@@ -66,7 +66,7 @@ def test_old_signatures_verify_after_rotation_to_a_new_key(keys: Keys) -> None:
     assert set(keys.public("audit")) == {old.key_id, new.key_id}
 
 
-def test_a_rotation_counts_at_once_for_whoever_signed_before(folder: Path, keys: Keys) -> None:
+def test_rotation_takes_effect_at_once_in_open_instances(folder: Path, keys: Keys) -> None:
     keys.sign("audit", b"head")
     current = FileKeys(folder).rotate("audit")
     assert keys.sign("audit", b"head").key_id == current
@@ -82,7 +82,7 @@ def test_an_id_is_the_digest_of_its_key(keys: Keys) -> None:
     assert all(ed25519.key_id(public) == key_id for key_id, public in keys.public("audit").items())
 
 
-def test_a_key_filed_under_another_ones_id_verifies_nothing(folder: Path, keys: Keys) -> None:
+def test_key_stored_under_another_id_verifies_nothing(folder: Path, keys: Keys) -> None:
     signature = keys.sign("grants", b"run it")
     mine = ed25519.generate()
     (folder / "grants" / f"{signature.key_id}.pub").write_bytes(ed25519.public_of(mine))
@@ -145,7 +145,7 @@ def test_an_open_folder_or_secret_is_refused(folder: Path, keys: Keys, expose: C
         keys.secret("salt")
 
 
-def test_whoever_has_only_public_halves_verifies_and_cannot_sign(folder: Path, keys: Keys) -> None:
+def test_public_keys_alone_verify_but_cannot_sign(folder: Path, keys: Keys) -> None:
     signature = keys.sign("grants", b"run it")
     private_keys(folder, "grants")[0].unlink()
     verifier = FileKeys(folder)

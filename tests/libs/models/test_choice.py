@@ -37,7 +37,7 @@ def test_vendor_key_is_not_sent_to_a_custom_server() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "openai", "openai:", "openai: ", "gemini:pro", "offline:x", "openai:a\nb"])
-def test_what_is_no_model_is_refused(text: str) -> None:
+def test_malformed_model_name_is_refused(text: str) -> None:
     with pytest.raises(BadModel):
         chosen(text, url=None, key=Key(SecretStr(SECRET), None, {}))
 
@@ -78,7 +78,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         told(file=tmp_path / "key")
 
 
-def test_two_places_for_one_key_are_one_too_many(tmp_path: Path) -> None:
+def test_key_given_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadModel, match="both set"):
         told(given=SECRET, file=tmp_path / "key")
 

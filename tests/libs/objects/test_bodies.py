@@ -60,6 +60,6 @@ async def test_a_body_of_another_tenant_cannot_be_loaded(objects: Objects) -> No
 
 
 @pytest.mark.parametrize("value", [float("nan"), {"a": {1}}, b"bytes", "\ud800", object()])
-async def test_what_is_not_json_is_refused(objects: Objects, value: Any) -> None:
+async def test_value_that_is_not_json_is_refused(objects: Objects, value: Any) -> None:
     with pytest.raises(NotJson):
         await store(objects, "acme", value)

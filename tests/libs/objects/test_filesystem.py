@@ -60,7 +60,7 @@ async def test_others_on_the_machine_can_read_nothing(root: Path, objects: Files
     assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in (root, *root.rglob("*")))
 
 
-async def test_what_was_refused_leaves_no_file(root: Path, objects: FilesystemObjects) -> None:
+async def test_refused_content_leaves_no_file(root: Path, objects: FilesystemObjects) -> None:
     for content in (bytes(MAX_BYTES + 1), streamed(bytes(MAX_BYTES), b"x")):
         with pytest.raises(BlobTooLarge):
             await objects.put("acme", content)
@@ -79,7 +79,7 @@ async def test_cancelled_put_leaves_a_whole_blob_or_none(root: Path, objects: Fi
     assert all(hashlib.sha256(path.read_bytes()).hexdigest() == path.name for path in files(root))
 
 
-async def test_what_a_crash_left_is_swept_once_it_is_old(root: Path, objects: FilesystemObjects) -> None:
+async def test_old_leftovers_of_a_crash_are_deleted(root: Path, objects: FilesystemObjects) -> None:
     await objects.put("acme", b"content")
     (stored,) = files(root)
     old, young = root / ".incoming" / "old", root / ".incoming" / "young"

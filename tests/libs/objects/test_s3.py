@@ -193,7 +193,7 @@ async def test_blobs_survive_while_the_server_is_down(server: S3, bucket: Bucket
 
 
 @pytest.mark.requirement("A17")
-async def test_a_server_that_hangs_is_told_soon_however_many_ask(server: S3, objects: Objects) -> None:
+async def test_hanging_server_is_unavailable_soon_for_many_callers(server: S3, objects: Objects) -> None:
     await server.pause()
     told = await asyncio.gather(*(objects.alive() for _ in range(100)), return_exceptions=True)
     assert {type(each) for each in told} == {Unavailable}
@@ -239,7 +239,7 @@ async def test_a_link_that_was_changed_opens_nothing(
 
 
 @pytest.mark.requirement("A29")
-async def test_a_link_is_of_one_blob_and_for_reading_alone(bucket: Bucket, anyone: httpx.AsyncClient) -> None:
+async def test_link_only_reads_its_own_blob(bucket: Bucket, anyone: httpx.AsyncClient) -> None:
     link = await bucket.linked(seconds=60)
     (key,) = bucket.keys()
     bucket.seen.put_object(Bucket=bucket.name, Key=key[:-1] + "x", Body=b"more")
@@ -249,7 +249,7 @@ async def test_a_link_is_of_one_blob_and_for_reading_alone(bucket: Bucket, anyon
     assert (await anyone.get(link)).content == b"content"
 
 
-async def test_a_link_leads_to_where_others_reach_the_server(bucket: Bucket) -> None:
+async def test_link_uses_the_public_address_of_the_server(bucket: Bucket) -> None:
     outside = Outside("https://files.example.org", 60)
     async with connected(bucket.name, bucket.account, max_bytes=MAX_BYTES, outside=outside) as objects:
         blob = await objects.put("acme", b"content")
@@ -258,7 +258,7 @@ async def test_a_link_leads_to_where_others_reach_the_server(bucket: Bucket) -> 
     assert link.startswith(f"https://files.example.org/{bucket.name}/acme/")
 
 
-async def test_without_such_a_place_there_are_no_links(objects: Objects) -> None:
+async def test_store_without_a_public_address_has_no_links(objects: Objects) -> None:
     blob = await objects.put("acme", b"content")
     assert await objects.link("acme", blob.sha256, filename="a", media_type="text/plain") is None
 

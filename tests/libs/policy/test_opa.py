@@ -213,7 +213,7 @@ async def test_an_answer_that_never_ends_is_cut(head: bytes) -> None:
 @pytest.mark.parametrize(
     "yes", [{**YES, "allowed": 1}, {**YES, "rule": None}, {**YES, "obligations": "approval"}, True]
 )
-async def test_a_yes_that_is_not_exactly_one_is_a_no(yes: object) -> None:
+async def test_malformed_yes_allows_nothing(yes: object) -> None:
     async with lying(told(yes), told(NO)) as liar, connected(liar.url, deadline=SECONDS) as policy:
         decision = await policy.decide("conversation.send", SPEAK)
     assert (decision.allowed, decision.rule) == (False, "malformed")
@@ -239,7 +239,7 @@ async def test_token_is_sent_with_questions_and_never_shown() -> None:
 
 
 @pytest.mark.requirement("S3-52")
-def test_what_is_published_names_the_bundles_revision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_publishing_prints_the_revision_of_the_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(SHIPPED), str(tmp_path / "out" / "suma.tar.gz")]) == 0
     assert capsys.readouterr().out.strip() == Bundle.read(SHIPPED).revision
     assert (tmp_path / "out" / "suma.tar.gz").read_bytes() == Bundle.read(SHIPPED).archive()

@@ -83,7 +83,7 @@ async def test_returning_to_the_active_bundle_clears_the_problem(tmp_path: Path)
 
 
 @pytest.mark.requirement("S3-52")
-async def test_the_revision_moves_with_every_file_and_with_nothing_else(tmp_path: Path) -> None:
+async def test_revision_changes_with_policy_files_only(tmp_path: Path) -> None:
     before = Bundle.read(bundle(tmp_path)).revision
     (tmp_path / "suma_test.rego").write_text("package suma_test")
     (tmp_path / ".old").mkdir()
@@ -148,7 +148,7 @@ async def test_without_a_bundle_nothing_is_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("A8")
-async def test_a_late_answer_is_none() -> None:
+async def test_late_answer_leaves_the_question_unanswered() -> None:
     ticks = iter([0.0, 0.3])
     policy = RegoPolicy(SHIPPED, deadline=0.25, monotonic=lambda: next(ticks))
     await policy.reload()

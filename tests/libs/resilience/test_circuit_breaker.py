@@ -31,7 +31,7 @@ def test_open_circuit_admits_one_call_after_its_pause() -> None:
     assert probing.admitted(25.0) is None
 
 
-def test_the_probe_decides() -> None:
+def test_probe_closes_or_reopens_the_circuit() -> None:
     probing = opened(RULES, at=0.0).admitted(15.0)
     assert probing is not None
     assert probing.answered(probing.generation).state is State.CLOSED
@@ -45,20 +45,20 @@ def test_abandoned_probe_lets_another_call_probe() -> None:
     assert probing.withdrawn(probing.generation).admitted(15.0) is not None
 
 
-def test_a_call_from_before_it_opened_decides_nothing() -> None:
+def test_call_started_before_the_opening_changes_nothing() -> None:
     probing = opened(RULES, at=0.0).admitted(15.0)
     assert probing is not None
     assert probing.failed(0, 15.0) == probing
     assert probing.answered(0) == probing
 
 
-def test_it_need_not_rest_when_it_is_known_to_answer() -> None:
+def test_open_circuit_admits_a_probe_at_once_on_request() -> None:
     assert opened(RULES, at=0.0).probed_now().admitted(0.1) is not None
     assert Breaker(RULES).probed_now().state is State.CLOSED
 
 
 @given(st.lists(st.booleans(), max_size=30))
-def test_closed_it_opens_exactly_at_the_first_run_of_failures(answers: list[bool]) -> None:
+def test_closed_circuit_opens_exactly_at_the_failure_limit(answers: list[bool]) -> None:
     breaker, run = Breaker(RULES), 0
     for ok in answers:
         run = 0 if ok else run + 1

@@ -61,7 +61,7 @@ async def test_unavailable_policy_is_unanswered_with_or_without_open_circuit() -
     assert (policy.revision, policy.problem) == ("r", "silent")
 
 
-async def test_words_and_windows_share_what_their_door_knows() -> None:
+async def test_deltas_and_windows_share_one_circuit() -> None:
     silent, shared = Silent(), guard()
     deltas, windows = GuardedDeltas(silent, shared), GuardedWindows(silent, shared)
     for _ in range(2):

@@ -62,7 +62,7 @@ async def test_open_circuit_fails_at_once_with_retry_after_and_metrics() -> None
     assert (counted(at, "failed"), counted(at, "rejected"), counted(at, "ok")) == (2, 1, 0)
 
 
-async def test_after_its_rest_one_call_opens_it_again() -> None:
+async def test_successful_call_after_the_pause_closes_the_circuit() -> None:
     clock = Clock()
     at = guard(clock)
     await fails(at, 2)
@@ -71,7 +71,7 @@ async def test_after_its_rest_one_call_opens_it_again() -> None:
     assert (at.state, shown(at)) == (State.CLOSED, 0)
 
 
-async def test_seen_to_answer_it_is_tried_without_rest() -> None:
+async def test_answering_dependency_is_tried_without_a_pause() -> None:
     at = guard()
     await fails(at, 2)
     at.probe_now()
@@ -105,7 +105,7 @@ async def test_cancelled_call_counts_neither_as_success_nor_failure() -> None:
     assert at.state is State.CLOSED
 
 
-async def test_what_may_be_repeated_is_tried_three_times() -> None:
+async def test_repeatable_call_is_tried_three_times() -> None:
     answers: list[Callable[[], Awaitable[str]]] = [raising(Unavailable()), raising(Unavailable()), yes]
     assert await guard(failures=9).repeat(lambda: answers.pop(0)()) == "yes"
 
@@ -117,7 +117,7 @@ async def test_a_refusal_is_not_repeated() -> None:
     assert counted(at, "ok") == 1
 
 
-async def test_when_everything_fails_retries_run_out_and_make_no_storm() -> None:
+async def test_retry_budget_limits_retries_when_every_call_fails() -> None:
     at, calls = guard(failures=10_000), 100
     await asyncio.gather(*(at.repeat(raising(Unavailable())) for _ in range(calls)), return_exceptions=True)
     assert counted(at, "failed") <= calls + BUDGET_MOST + calls * 0.1

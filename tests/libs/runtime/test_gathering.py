@@ -72,7 +72,7 @@ async def test_gathered_records_are_each_answered_once(where: Dsns) -> None:
 
 
 @pytest.mark.requirement("A13")
-async def test_one_that_is_refused_is_dead_alone(where: Dsns) -> None:
+async def test_one_refused_record_of_a_batch_is_dead_alone(where: Dsns) -> None:
     async with infrastructure.platform(where) as platform:
         services = Notes().services(platform)
         await prepare(platform, services)
@@ -83,7 +83,7 @@ async def test_one_that_is_refused_is_dead_alone(where: Dsns) -> None:
 
 
 @pytest.mark.requirement("A12")
-async def test_what_another_owner_has_answered_already_is_not_answered_again(where: Dsns) -> None:
+async def test_record_answered_by_another_owner_is_not_answered_again(where: Dsns) -> None:
     async with infrastructure.platform(where) as platform:
         notes = Notes()
         services = notes.services(platform)

@@ -106,7 +106,7 @@ async def test_frozen_redis_is_slow_at_first_then_down(watched: Watched) -> None
 
 
 @pytest.mark.requirement("A17")
-async def test_so_is_a_postgres(postgres: PostgresServer, tmp_path: Path) -> None:
+async def test_frozen_postgres_is_slow_at_first_then_down(postgres: PostgresServer, tmp_path: Path) -> None:
     where = infrastructure.dsns(Postgres(tmp_path / "postgres"), "suma")
     await migrate(where.owner, SCHEMA)
     async with watching(where, tmp_path) as watched:
@@ -118,7 +118,7 @@ async def test_so_is_a_postgres(postgres: PostgresServer, tmp_path: Path) -> Non
 
 
 @pytest.mark.requirement("A17")
-async def test_silences_with_an_answer_between_never_add_up(watched: Watched) -> None:
+async def test_an_answer_resets_the_silence_count(watched: Watched) -> None:
     seen = []
     for _ in range(3):
         watched.link.hold()
@@ -138,7 +138,7 @@ async def test_lasting_slowness_is_down_until_answers_are_fast(
 
 
 @pytest.mark.requirement("A17", "A8")
-async def test_refusal_is_down_at_once_and_stays_down_on_silence(watched: Watched) -> None:
+async def test_refused_dependency_is_down_at_once_and_while_silent(watched: Watched) -> None:
     watched.link.closed = True
     watched.link.cut()
     assert await watched.look() == "gone"
@@ -150,7 +150,7 @@ async def test_refusal_is_down_at_once_and_stays_down_on_silence(watched: Watche
 
 
 @pytest.mark.requirement("A8")
-async def test_silence_closes_no_circuit_and_an_answer_does(watched: Watched) -> None:
+async def test_answer_but_not_silence_closes_the_circuit(watched: Watched) -> None:
     guard = watched.platform.guarded_calls.to("redis")
     for _ in range(Rules().failures):
         with pytest.raises(Unavailable):
@@ -164,7 +164,7 @@ async def test_silence_closes_no_circuit_and_an_answer_does(watched: Watched) ->
 
 
 @pytest.mark.requirement("A17")
-async def test_an_answer_from_before_we_stood_still_excuses_no_silence(watched: Watched) -> None:
+async def test_answer_before_a_stall_does_not_excuse_silence(watched: Watched) -> None:
     await watched.redis.pause()
     watched.clock.now += FRESH_SECONDS
     assert await watched.look() == "gone"

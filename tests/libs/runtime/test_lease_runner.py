@@ -165,7 +165,7 @@ async def test_cancel_before_the_work_begins_is_reported(workshop: Workshop) -> 
     assert workshop.ended == [f"{lease}:CANCELLED"]
 
 
-async def test_a_wait_that_nobody_holds_is_cancelled_at_once(workshop: Workshop) -> None:
+async def test_unclaimed_wait_is_cancelled_at_once(workshop: Workshop) -> None:
     async with workshop.open():
         lease = await workshop.start(delay=3600)
         await workshop.platform.writer.apply(workshop.request().cancel(lease))
@@ -182,7 +182,7 @@ async def test_another_tenant_can_neither_cancel_nor_end_a_lease(workshop: Works
     assert await workshop.eye.fetchval("select not cancelled from bus.leases where id = $1", lease)
 
 
-async def test_a_wait_that_is_needed_no_more_never_runs(workshop: Workshop) -> None:
+async def test_ended_wait_never_runs(workshop: Workshop) -> None:
     async with workshop.open():
         lease = await workshop.start(delay=3600)
         await workshop.platform.writer.apply(workshop.request().end(lease))
@@ -263,7 +263,7 @@ async def test_failing_work_is_retried_until_attempts_are_exhausted(
     assert runs == [*range(1, attempts + 1)]
 
 
-async def test_work_in_hand_is_finished_before_the_process_stops(workshop: Workshop) -> None:
+async def test_running_work_finishes_before_the_process_stops(workshop: Workshop) -> None:
     waiting(workshop)
     async with workshop.open():
         await workshop.start()
@@ -296,7 +296,7 @@ async def test_work_without_room_waits_and_then_runs(workshop: Workshop) -> None
         await workshop.until_ended(3)
 
 
-async def test_one_tenants_thousand_leases_do_not_hold_up_anothers_one(workshop: Workshop) -> None:
+async def test_thousands_of_leases_do_not_delay_another_tenants_lease(workshop: Workshop) -> None:
     await workshop.eye.execute(
         "insert into bus.leases (id, grp, kind, tenant, key, due_at, input)"
         " select 'a' || n, $1, 'tool', 'a', 'a:' || n, bus.now() - interval '1 hour', '{}' from"

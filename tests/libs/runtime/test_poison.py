@@ -27,7 +27,7 @@ async def die(workshop: Workshop, member: str) -> None:
     await workshop.platform.leases.free([member])
 
 
-async def test_only_a_death_counts_as_one(workshop: Workshop) -> None:
+async def test_release_and_orderly_leave_are_not_counted_as_deaths(workshop: Workshop) -> None:
     await start(workshop, "x")
     (held,) = await claim(workshop, "a")
     await PostgresLeases(workshop.platform.database, "a").release([held], delay=0)
@@ -61,7 +61,7 @@ async def test_work_that_outlived_two_processes_runs_alone(workshop: Workshop) -
     assert list(left.values()) == [2], "the two that stood beside it did not die with it"
 
 
-async def test_an_orderly_stop_is_no_death(workshop: Workshop) -> None:
+async def test_orderly_stop_counts_as_no_death(workshop: Workshop) -> None:
     async def wait(held: Lease) -> None:
         await workshop.released.wait()
 

@@ -9,7 +9,7 @@ import pytest
 from libs.runtime.shutdown import Shutdown
 
 
-async def test_it_waits_for_what_ends_in_time() -> None:
+async def test_shutdown_waits_for_work_that_ends_in_time() -> None:
     ended = asyncio.Event()
     asyncio.get_running_loop().call_later(0.01, ended.set)
     await Shutdown().within(10, ended.wait())
@@ -29,7 +29,7 @@ async def test_wait_ends_at_its_limit_and_cancels_the_awaitable() -> None:
     assert cancelled.is_set()
 
 
-async def test_asked_again_it_waits_for_nothing_more() -> None:
+async def test_second_shutdown_request_ends_every_wait() -> None:
     leaving = Shutdown()
     leaving.ask()
     waiting = asyncio.ensure_future(leaving.within(600, asyncio.Event().wait()))
@@ -40,7 +40,7 @@ async def test_asked_again_it_waits_for_nothing_more() -> None:
     await asyncio.wait_for(leaving.within(600, asyncio.Event().wait()), 5)
 
 
-async def test_what_fails_while_it_is_waited_for_is_told() -> None:
+async def test_failure_of_awaited_work_is_raised() -> None:
     async def fails() -> None:
         raise RuntimeError("no")
 

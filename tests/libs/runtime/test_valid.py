@@ -21,7 +21,7 @@ def test_lease_renewed_too_long_ago_is_invalid() -> None:
 
 
 @pytest.mark.requirement("A18")
-def test_a_lease_that_is_lost_is_acted_under_no_more() -> None:
+def test_lost_lease_is_invalid() -> None:
     work = Work(HELD, renewed=time.monotonic())
     work.lost = True
     assert not work.valid()

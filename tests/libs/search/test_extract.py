@@ -30,7 +30,7 @@ def test_topics_of_many_sentences_are_chosen_first() -> None:
     assert summarize(text, 1).sentences[0].startswith("Bees make honey")
 
 
-def test_the_same_is_not_said_twice() -> None:
+def test_repeated_sentence_appears_once() -> None:
     text = "The budget grew by ten percent. The budget grew by ten percent. Two people left the company."
     assert summarize(text, 2).sentences == ("The budget grew by ten percent.", "Two people left the company.")
 
@@ -43,5 +43,5 @@ def test_summary_is_deterministic_and_within_the_limit() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "123", "word", "a b"])
-def test_where_nobody_says_anything_there_is_nothing_to_repeat(text: str) -> None:
+def test_text_without_sentences_has_no_summary(text: str) -> None:
     assert summarize(text).sentences == ()

@@ -69,7 +69,7 @@ def test_bundled_tools_call_one_primitive_each_and_retrieval_never_mutates() -> 
     assert not any(tool.mutates for tool in skills.tools if tool.primitive is Primitive.RETRIEVAL)
 
 
-def test_what_a_tool_needs_first_is_there() -> None:
+def test_every_prerequisite_of_a_tool_exists() -> None:
     skills = Skills.load([BUNDLED])
     for need in (need for tool in skills.tools for need in tool.needs):
         assert need.field in skills.tool(need.tool).returns
@@ -124,7 +124,7 @@ def test_bad_skill_is_reported_and_skipped_while_others_load(write: Write, tmp_p
         (("description: Look.", "description: ''"), "description"),
     ],
 )
-def test_a_wrong_declaration_is_told(write: Write, tmp_path: Path, change: tuple[str, str], problem: str) -> None:
+def test_wrong_declaration_is_reported(write: Write, tmp_path: Path, change: tuple[str, str], problem: str) -> None:
     folder = write(tools=TOOL.replace(*change))
     problems = Skills.load([tmp_path / "workspace"]).problems[folder]
     assert any(problem in told for told in problems), problems

@@ -28,7 +28,7 @@ def test_args_that_fit_are_valid(rename: ToolDefinition) -> None:
 
 
 @pytest.mark.requirement("S4-32", "S4-43")
-def test_what_is_missing_and_what_is_too_much_are_named(rename: ToolDefinition) -> None:
+def test_missing_and_extra_args_are_named(rename: ToolDefinition) -> None:
     result = rename.validate({"path": "a.txt", "force": True})
     assert (result.valid, result.missing, result.extra) == (False, ("new_name",), ("force",))
 
@@ -40,7 +40,7 @@ def test_a_new_name_is_one_name(rename: ToolDefinition, name: Any) -> None:
 
 
 @pytest.mark.requirement("S4-35")
-def test_a_reference_stands_for_what_it_will_bring(skills: Skills) -> None:
+def test_step_reference_is_accepted_in_place_of_a_value(skills: Skills) -> None:
     remove = skills.tool("remove-duplicates.remove")
     assert remove.validate({"groups": "$step(1).groups"}).valid
     assert not remove.validate({"groups": "step 1"}).valid

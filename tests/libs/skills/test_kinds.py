@@ -26,7 +26,7 @@ DEEP = "".join(f"{' ' * depth}a:\n" for depth in range(1, 430))
         ({"tools_dot_yaml": TOOL, "scripts__run_dot_sh": "ls"}, Kind.CODE),
     ],
 )
-def test_the_kind_is_told_by_what_is_in_the_folder(tmp_path: Path, files: dict[str, str], kind: Kind) -> None:
+def test_kind_follows_from_the_files_of_the_folder(tmp_path: Path, files: dict[str, str], kind: Kind) -> None:
     assert read_skill(skill(tmp_path, **files)).kind is kind
 
 
@@ -54,7 +54,7 @@ def test_a_look_shows_the_instructions_with_where_they_are_from(tmp_path: Path) 
 @pytest.mark.parametrize(
     "path", ["../other/SKILL.md", "/etc/passwd", "references", "references/../SKILL.md", ".hidden"]
 )
-def test_a_look_reaches_nothing_but_the_skills_own_files(tmp_path: Path, path: str) -> None:
+def test_reference_outside_the_skill_is_refused(tmp_path: Path, path: str) -> None:
     skill(tmp_path, "other")
     read = read_skill(skill(tmp_path, references__style_dot_md="Short words.", _dot_hidden="secret"))
     with pytest.raises(NoSuchReference):
@@ -115,7 +115,7 @@ def test_the_tool_names_the_skills_that_are_instructions(tmp_path: Path) -> None
         (lambda folder: os.mkfifo(folder / "pipe"), "pipe is not a regular file"),
     ],
 )
-def test_what_makes_no_skill_is_told(tmp_path: Path, change: object, problem: str) -> None:
+def test_folder_that_is_no_skill_is_refused_with_the_reason(tmp_path: Path, change: object, problem: str) -> None:
     folder = skill(tmp_path)
     assert callable(change)
     change(folder)

@@ -59,7 +59,7 @@ def test_a_name_of_another_shape_stays(name: str, shape: str) -> None:
     ("shape", "becomes"),
     [("{text}", "{number}"), ("{text} {text}", "{text}"), ("{text} {text2} {text3} {text4}", "{text}")],
 )
-def test_a_shape_gives_only_what_it_has_taken(shape: str, becomes: str) -> None:
+def test_new_shape_may_use_only_matched_parts(shape: str, becomes: str) -> None:
     with pytest.raises(BadNamePattern):
         reshaped("any name", shape, becomes)
 

@@ -63,7 +63,7 @@ async def test_edit_changes_the_digest_of_its_skill_alone(
 
 
 @pytest.mark.requirement("S2-24")
-async def test_the_users_skill_hides_the_bundled_one_until_it_goes(places: tuple[Place, Place]) -> None:
+async def test_user_skill_hides_the_bundled_one_until_deleted(places: tuple[Place, Place]) -> None:
     skill(places[1].folder, about="From the house.")
     async with watched(places) as catalogue:
         mine = await after(catalogue, lambda: skill(places[0].folder, about="From me."))
@@ -124,7 +124,7 @@ def test_a_folder_that_is_replaced_is_never_missing(places: tuple[Place, Place])
     assert catalogue.skills.skills["demo"].instructions == "New."
 
 
-def test_an_idle_look_reads_nothing_and_moves_nothing(places: tuple[Place, Place]) -> None:
+def test_unchanged_skills_are_not_reloaded(places: tuple[Place, Place]) -> None:
     skill(places[0].folder)
     catalogue = Catalogue(places)
     before = catalogue.skills
@@ -133,7 +133,7 @@ def test_an_idle_look_reads_nothing_and_moves_nothing(places: tuple[Place, Place
     assert catalogue.skills is before
 
 
-def test_a_place_that_cannot_be_looked_into_keeps_its_skills(places: tuple[Place, Place]) -> None:
+def test_unreadable_place_keeps_its_skills(places: tuple[Place, Place]) -> None:
     top = skill(places[0].folder).parent
     catalogue = Catalogue(places)
     top.rename(top.with_name("away"))
@@ -147,6 +147,6 @@ def test_a_place_that_cannot_be_looked_into_keeps_its_skills(places: tuple[Place
     assert (list(catalogue.skills.skills), catalogue.skills.problems) == (["demo"], {})
 
 
-async def test_a_fixed_one_has_nothing_to_follow() -> None:
+async def test_fixed_catalogue_has_nothing_to_watch() -> None:
     async with asyncio.timeout(WITHIN):
         await Catalogue.fixed(Skills()).watch()

@@ -100,7 +100,7 @@ def test_a_line_within_a_trace_carries_its_id(line: Line) -> None:
     assert "trace_id" not in line()
 
 
-def test_what_libraries_log_comes_out_in_the_same_form(line: Line) -> None:
+def test_library_logs_have_the_same_form(line: Line) -> None:
     json_log()
     logging.getLogger("asyncpg").warning("lost %s", "postgresql://ada:hunter2@db")
     told = line()

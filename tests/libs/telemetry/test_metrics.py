@@ -36,7 +36,7 @@ def test_metrics_of_the_requirements_have_their_names() -> None:
     assert set(S3_60) <= set().union(*map(names, DECLARED.values()))
 
 
-def test_each_has_a_sentence() -> None:
+def test_each_metric_has_a_description() -> None:
     told = {variable: family.documentation for variable, made in DECLARED.items() for family in made.collect()}
     assert {variable: text for variable, text in told.items() if not (text[0].isupper() and text.endswith("."))} == {}
 
@@ -51,7 +51,7 @@ def test_each_is_registered_and_so_shown() -> None:
     assert {family.name for made in DECLARED.values() for family in made.collect()} <= shown
 
 
-def test_none_is_declared_elsewhere() -> None:
+def test_metrics_are_declared_in_one_module() -> None:
     folders = (ROOT / "libs", ROOT / "services")
     found = {path for folder in folders for path in folder.rglob("*.py") if list(declarations(path))}
     assert found == {ROOT / "libs/telemetry/metrics.py"}

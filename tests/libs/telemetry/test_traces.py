@@ -115,7 +115,7 @@ def test_unsampled_parent_creates_no_span_and_is_propagated() -> None:
 
 
 @pytest.mark.parametrize("header", ["", "00-x", SENT + "-more", "ff" + SENT[2:], "00-" + "0" * 32 + SENT[35:]])
-def test_a_header_that_is_none_begins_a_trace(header: str) -> None:
+def test_invalid_trace_header_starts_a_new_trace(header: str) -> None:
     with Kept() as kept, span("work", parent=header):
         pass
     assert kept.spans[0].parent is None

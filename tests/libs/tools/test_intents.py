@@ -33,14 +33,14 @@ def test_equal_intents_have_one_id_in_any_spelling() -> None:
         {"args": {"to": "ada"}},
     ],
 )
-def test_whatever_differs_makes_another_intent(other: dict[str, Any]) -> None:
+def test_any_difference_makes_another_intent(other: dict[str, Any]) -> None:
     assert identify(**ABOUT) != identify(**{**ABOUT, **other})
 
 
-def test_no_part_can_pass_for_another() -> None:
+def test_parts_of_an_intent_do_not_run_together() -> None:
     assert identify(**{**ABOUT, "session": "s1p", "step": "1"}) != identify(**{**ABOUT, "session": "s1", "step": "p1"})
 
 
-def test_what_is_no_json_has_no_id() -> None:
+def test_value_that_is_not_json_has_no_intent_id() -> None:
     with pytest.raises(Uncanonical):
         identify(**{**ABOUT, "args": {"n": float("nan")}})

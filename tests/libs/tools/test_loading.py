@@ -97,11 +97,11 @@ def installed(folder: Path, name: str, value: str) -> None:
         ("outside_mail:several", ["mail.send", "mail.draft"]),
     ],
 )
-def test_a_name_gives_a_tool_or_what_gives_tools(module: Path, name: str, tools: list[str]) -> None:
+def test_name_loads_a_tool_or_a_factory_of_tools(module: Path, name: str, tools: list[str]) -> None:
     assert [tool.name for tool in load([name])] == tools
 
 
-def test_an_entry_point_is_loaded_when_it_is_named(module: Path) -> None:
+def test_entry_point_is_loaded_only_if_named(module: Path) -> None:
     installed(module.parent, "mail", "outside_mail:several")
     assert load([]) == ()
     assert [tool.name for tool in load(["mail"])] == ["mail.send", "mail.draft"]

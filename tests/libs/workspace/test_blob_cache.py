@@ -19,7 +19,7 @@ def put(cache: BlobCache, content: bytes) -> Blob:
         return cache.put(draft)
 
 
-def test_what_was_put_is_found_by_its_sha256(tmp_path: Path) -> None:
+def test_cached_blob_is_found_by_its_sha256(tmp_path: Path) -> None:
     cache = BlobCache(tmp_path / "home")
     blob = put(cache, b"content")
     assert (cache.path(blob.sha256).read_bytes(), blob.size) == (b"content", 7)
@@ -40,7 +40,7 @@ def test_lookup_of_a_missing_blob_creates_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
-def test_what_no_operation_names_any_more_is_thrown_away(tmp_path: Path) -> None:
+def test_unreferenced_blobs_are_pruned(tmp_path: Path) -> None:
     cache = BlobCache(tmp_path)
     kept, gone = put(cache, b"kept"), put(cache, b"gone")
     cache.prune([kept])

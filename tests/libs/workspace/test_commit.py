@@ -152,7 +152,7 @@ def test_a_hard_link_is_warned_of(root: Path) -> None:
     ids=["edit", "delete", "create at target", "new in deleted folder", "edit in deleted folder",
          "delete in deleted folder", "folder gone", "mode", "folder became a link"],
 )  # fmt: skip
-def test_what_someone_changed_stops_the_commit_with_its_name(root: Path, outside: Outside, path: str) -> None:
+def test_foreign_change_stops_the_commit_and_is_named(root: Path, outside: Outside, path: str) -> None:
     stage = staged(
         root,
         Write(path="README", content=text("ours")),
@@ -179,7 +179,7 @@ def test_what_someone_changed_stops_the_commit_with_its_name(root: Path, outside
     ],
     ids=["edit", "create at target", "new in deleted folder", "edit of moved"],
 )
-def test_leaving_out_what_someone_changed_lets_the_rest_through(root: Path, outside: Outside, path: str) -> None:
+def test_excluding_a_foreign_change_commits_the_rest(root: Path, outside: Outside, path: str) -> None:
     stage = staged(
         root,
         Write(path="README", content=text("ours")),
@@ -220,7 +220,7 @@ def test_a_folder_is_deleted_but_for_what_is_left_out(root: Path) -> None:
     ],
     ids=["its place", "a folder that stays"],
 )
-def test_what_the_rest_needs_cannot_be_left_out(root: Path, operations: list[AnyOperation], exclude: str) -> None:
+def test_change_that_others_need_cannot_be_excluded(root: Path, operations: list[AnyOperation], exclude: str) -> None:
     before = manifest(root)
     with pytest.raises(CannotExclude):
         done(root, *operations, exclude=(exclude,))
@@ -264,7 +264,7 @@ def test_excluding_a_path_outside_the_change_fails(root: Path, path: str) -> Non
 
 
 @pytest.mark.requirement("A5")
-def test_leaving_out_understands_paths_as_operations_do(root: Path) -> None:
+def test_exclusion_accepts_paths_as_operations_do(root: Path) -> None:
     done(root, Delete(path="README"), Delete(path="docs"), exclude=(f"{root}/README",))
     assert ((root / "README").exists(), (root / "docs").exists()) == (True, False)
     with pytest.raises(OutsideWorkspace):
@@ -397,7 +397,7 @@ def test_asking_for_an_outcome_leaves_no_trace(root: Path) -> None:
     assert not (root / ".suma").exists()
 
 
-def test_an_interrupted_commit_stands_in_the_way_of_the_next(root: Path) -> None:
+def test_interrupted_commit_blocks_the_next(root: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         commit(root, staged(root, Delete(path="README")), commit_id="c", fence=owner, step=_interrupt)
     for asking in (lambda: outcome(root, "c"), lambda: done(root, Delete(path="docs"))):
@@ -406,7 +406,7 @@ def test_an_interrupted_commit_stands_in_the_way_of_the_next(root: Path) -> None
 
 
 @pytest.mark.parametrize("id", ["", "../x", "a/b", ".x", "a~1", "a\n", "x" * 200])
-def test_what_cannot_name_a_commit_is_refused(root: Path, id: str) -> None:
+def test_invalid_commit_id_is_refused(root: Path, id: str) -> None:
     with pytest.raises(Rejected):
         commit(root, staged(root), commit_id=id, fence=owner)
 
@@ -427,7 +427,7 @@ def test_replayed_stage_does_not_overwrite_changes_before_the_rescan(root: Path)
     assert conflict.value.paths == ("README",)
 
 
-def test_the_points_of_a_commit_come_in_order(root: Path) -> None:
+def test_commit_passes_its_points_in_order(root: Path) -> None:
     seen = Counted()
     commit(root, staged(root, Move(path="README", target="docs"), Write(path="empty.txt", content=text("x"))),
            commit_id="c", fence=owner, step=seen)  # fmt: skip

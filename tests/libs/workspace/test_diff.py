@@ -24,7 +24,7 @@ def test_deleted_folder_is_one_entry_that_counts_its_contents(root: Path) -> Non
     assert diff.deleted == 5
 
 
-def test_what_was_moved_out_of_a_deleted_folder_is_moved(root: Path) -> None:
+def test_file_moved_out_of_a_deleted_folder_counts_as_moved(root: Path) -> None:
     diff = staged(root, Move(path="docs/old/report.pdf", target="kept.pdf"), Delete(path="docs")).diff()
     assert [(entry.change, entry.path, entry.source) for entry in diff.entries] == [
         ("deleted", "docs", None),
@@ -47,7 +47,9 @@ def test_what_was_moved_out_of_a_deleted_folder_is_moved(root: Path) -> None:
     ],
     ids=["made and deleted", "there and back", "through a folder"],
 )
-def test_what_came_to_nothing_is_not_there(root: Path, operations: tuple[Create | Delete | Move | Rename, ...]) -> None:
+def test_operations_that_cancel_out_are_not_in_the_diff(
+    root: Path, operations: tuple[Create | Delete | Move | Rename, ...]
+) -> None:
     assert len(staged(root, *operations).diff()) == 0
 
 

@@ -76,7 +76,7 @@ def test_kill_during_a_prune_leaves_commits_whole_or_removed(root: Path, tmp_pat
     assert at > 5
 
 
-def test_what_an_interrupted_rollback_needs_is_not_pruned(root: Path) -> None:
+def test_commit_with_an_interrupted_rollback_is_not_pruned(root: Path) -> None:
     before = manifest(root)
     done(root, Delete(path="report.pdf"))
 

@@ -14,7 +14,7 @@ from libs.workspace.errors import InvalidPath
 
 @pytest.mark.requirement("S4-24")
 @given(st.binary(max_size=40).map(lambda raw: raw.replace(b"\0", b"")))
-def test_any_bytes_come_back_from_their_text(raw: bytes) -> None:
+def test_encoded_bytes_decode_to_themselves(raw: bytes) -> None:
     assert names.decode(names.encode(raw)) == raw
 
 
@@ -28,7 +28,7 @@ def test_the_text_is_valid_json_and_utf8(raw: bytes) -> None:
 
 @pytest.mark.slow
 @given(st.text(max_size=20))
-def test_what_decodes_is_the_one_spelling_of_its_bytes(text: str) -> None:
+def test_decodable_text_is_the_only_spelling_of_its_bytes(text: str) -> None:
     try:
         raw = names.decode(text)
     except InvalidPath:
@@ -38,7 +38,7 @@ def test_what_decodes_is_the_one_spelling_of_its_bytes(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a\\x2fb", "a\\x00", "a\\", "\\q", "\\xZZ", "\\xFF", "a\0b", "\ud800"])
 @pytest.mark.requirement("A5")
-def test_a_second_spelling_is_refused(text: str) -> None:
+def test_non_canonical_spelling_is_refused(text: str) -> None:
     with pytest.raises(InvalidPath):
         names.decode(text)
 
@@ -47,6 +47,6 @@ def test_bytes_that_are_not_utf8_are_shown_as_hex() -> None:
     assert names.encode(b"caf\xe9\\") == "caf\\xe9\\\\"
 
 
-def test_a_lineage_leads_from_the_path_to_the_top() -> None:
+def test_lineage_lists_the_path_and_its_parents() -> None:
     assert names.lineage("a/b/c") == ["a/b/c", "a/b", "a"]
     assert names.lineage("") == []

@@ -38,7 +38,7 @@ EACH: list[AnyOperation] = [
 
 @pytest.mark.requirement("S4-19")
 @pytest.mark.parametrize("operation", EACH, ids=lambda operation: operation.kind)
-def test_an_operation_survives_its_json(operation: AnyOperation) -> None:
+def test_operation_survives_a_json_round_trip(operation: AnyOperation) -> None:
     row = json.loads(Operation(operation).model_dump_json())
     assert Operation.model_validate(row).root == operation
 
@@ -55,7 +55,7 @@ def test_an_operation_survives_its_json(operation: AnyOperation) -> None:
         {"kind": "create", "path": "a", "mode": 0o4755},
     ],
 )
-def test_what_is_not_an_operation_is_refused(row: dict[str, object]) -> None:
+def test_row_that_is_no_operation_is_refused(row: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Operation.model_validate(row)
 

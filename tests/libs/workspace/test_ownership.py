@@ -74,7 +74,7 @@ FOREIGN: dict[str, Make] = {
 
 
 @pytest.mark.parametrize("make", FOREIGN.values(), ids=FOREIGN)
-def test_a_foreign_one_is_set_aside_and_named(root: Path, make: Make) -> None:
+def test_foreign_suma_folder_is_renamed_and_reported(root: Path, make: Make) -> None:
     make(root)
     before, outside = _visible(root), _names(root.parent / "outside")
     sentence = check(root, OURS)
@@ -111,7 +111,7 @@ def test_a_renamed_folder_keeps_its_history(root: Path, tmp_path: Path) -> None:
     assert (moved / "a").exists()
 
 
-def test_an_empty_one_is_taken_over(root: Path) -> None:
+def test_suma_folder_with_only_skills_is_adopted(root: Path) -> None:
     grow(root / ".suma", {"skills/x/SKILL.md": "x"})
     assert check(root, OURS) is None
     committed(root, OURS)
@@ -119,14 +119,14 @@ def test_an_empty_one_is_taken_over(root: Path) -> None:
     assert (root / ".suma/skills/x/SKILL.md").exists()
 
 
-def test_skills_stay_when_the_rest_is_set_aside(root: Path) -> None:
+def test_skills_stay_when_a_foreign_suma_folder_is_renamed(root: Path) -> None:
     grow(root / ".suma", {"skills/x/SKILL.md": "x", "txn/evil.1/intent": "{}"})
     assert check(root, OURS)
     assert (root / ".suma/skills/x/SKILL.md").exists()
     assert not (root / ASIDE / "skills").exists()
 
 
-def test_two_are_set_aside_under_two_names(root: Path) -> None:
+def test_two_foreign_suma_folders_get_two_names(root: Path) -> None:
     for number in (1, 2):
         grow(root / ".suma", {"txn/evil/x": ""})
         assert f".suma-set-aside-{number}" in (check(root, OURS) or "")
@@ -139,7 +139,7 @@ def test_the_folders_own_time_of_change_stays(root: Path) -> None:
     assert root.stat().st_mtime_ns == before
 
 
-def test_one_that_another_installation_uses_now_is_left(root: Path) -> None:
+def test_suma_folder_in_use_by_another_installation_is_busy(root: Path) -> None:
     committed(root, THEIRS)
     with (root / ".suma/lock").open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)

@@ -164,7 +164,7 @@ class Lost(Conflict):
 
 @pytest.mark.requirement("A25")
 @pytest.mark.parametrize("decide", ["undo", "finish"])
-def test_a_process_that_slept_through_its_recovery_changes_nothing(trial: Trial, decide: Decision) -> None:
+def test_process_resumed_after_its_recovery_changes_nothing(trial: Trial, decide: Decision) -> None:
     """At every point the newer owner seizes the lock and recovers; then the older one continues."""
     for at in range(1, len(trial.points) + 1):
         root, left, after = trial.fresh(), at, {}

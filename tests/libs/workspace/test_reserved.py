@@ -90,7 +90,9 @@ def test_nothing_is_renamed_to_repository_data(work: Path) -> None:
     ],
     ids=["create in it", "move into it", "copy it", "copy what holds dependencies"],
 )
-def test_what_would_split_a_whole_folder_is_refused(work: Path, operation: AnyOperation, error: type[Rejected]) -> None:
+def test_operation_that_splits_a_whole_folder_is_refused(
+    work: Path, operation: AnyOperation, error: type[Rejected]
+) -> None:
     stage = Stage(Tree.scan(work))
     with pytest.raises(error):
         stage.apply(operation)
@@ -142,7 +144,7 @@ def test_folder_with_a_repository_is_not_deleted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"new\nline", b"esc\x1b[31m", "c1\x9b".encode(), "\u202ecod.exe".encode(), b"Icon\r"])
-def test_an_odd_name_leaves_only_itself_out(tmp_path: Path, raw: bytes) -> None:
+def test_unprintable_name_excludes_only_its_own_file(tmp_path: Path, raw: bytes) -> None:
     root = grow(tmp_path / "work", {"a.txt": "", "b.txt": ""})
     Path(os.fsdecode(os.fsencode(root) + b"/" + raw)).touch()
     tree = Tree.scan(root)
@@ -158,7 +160,7 @@ def test_no_operation_makes_an_odd_name(work: Path, name: str) -> None:
             stage.apply(operation)
 
 
-def test_a_name_that_is_no_node_is_still_taken(tmp_path: Path) -> None:
+def test_ignored_name_counts_as_taken(tmp_path: Path) -> None:
     root = grow(tmp_path / "work", {".sumaignore": "build\n", "build/x": "", "a.txt": ""})
     with pytest.raises(AlreadyExists):
         Stage(Tree.scan(root)).apply(Rename(path="a.txt", new_name="build"))

@@ -124,7 +124,7 @@ def test_commits_rolled_back_in_turn_lead_to_each_manifest_before(root: Path, co
     ],
     ids=["edit", "edit of created", "new in created folder", "in the place of deleted", "edit of moved", "late writer"],
 )
-def test_what_someone_changed_since_stops_the_rollback_with_its_name(root: Path, outside: Outside, path: str) -> None:
+def test_foreign_change_stops_the_rollback_and_is_named(root: Path, outside: Outside, path: str) -> None:
     done(root, *MIXED)
     outside(root)
     before = manifest(root)
@@ -135,7 +135,7 @@ def test_what_someone_changed_since_stops_the_rollback_with_its_name(root: Path,
 
 
 @pytest.mark.requirement("A26", "A28")
-def test_leaving_out_what_someone_changed_lets_the_rest_come_back(root: Path) -> None:
+def test_excluding_a_foreign_change_rolls_back_the_rest(root: Path) -> None:
     before = shape(root)
     done(root, Write(path="README", content=text("ours")), Delete(path="docs"), Delete(path="empty.txt"))
     (root / "README").write_text("theirs")
@@ -155,7 +155,7 @@ def test_folder_with_an_excluded_foreign_file_stays(root: Path) -> None:
 
 
 @pytest.mark.requirement("A26")
-def test_what_was_left_out_can_come_back_later(root: Path) -> None:
+def test_excluded_change_can_be_rolled_back_later(root: Path) -> None:
     done(root, Delete(path="README"), Delete(path="empty.txt"))
     rollback(root, "c", fence=owner, exclude=["README"])
     before = shape(root)
@@ -164,7 +164,7 @@ def test_what_was_left_out_can_come_back_later(root: Path) -> None:
     assert (root / "README").read_text() == "read me"
 
 
-def test_what_the_rest_needs_cannot_be_left_out(root: Path) -> None:
+def test_change_that_others_need_cannot_be_excluded(root: Path) -> None:
     a, b, c = "photos/a.jpg", "photos/b.jpg", "photos/raw/c.jpg"
     done(root, Move(path=a, target="t"), Move(path=b, target=a), Move(path=c, target=b), Move(path="t", target=c))
     before = manifest(root)
@@ -210,7 +210,7 @@ def test_a_change_found_midway_undoes_the_rollback(root: Path) -> None:
     assert outcome(root, "c~1") == "undone"
 
 
-def test_a_folder_that_someone_changed_since_keeps_its_new_mtime(root: Path) -> None:
+def test_folder_with_foreign_changes_keeps_its_new_mtime(root: Path) -> None:
     done(root, Delete(path="photos/a.jpg"))
     (root / "photos/theirs").write_text("x")
     now = (root / "photos").stat().st_mtime_ns
@@ -295,7 +295,7 @@ def test_redo_keeps_a_duplicate_whose_twin_has_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("A26")
-def test_redo_takes_up_what_was_rolled_back_in_parts(root: Path) -> None:
+def test_redo_restores_a_partial_rollback(root: Path) -> None:
     done(root, Delete(path="empty.txt"), Delete(path="README"))
     after = shape(root)
     assert redo(root, "c", fence=owner).operations == 0

@@ -87,7 +87,7 @@ def test_a_changed_duplicate_can_be_left_out(root: Path) -> None:
 
 
 @pytest.mark.parametrize("other", ["folder", "twin"])
-def test_a_duplicate_is_of_another_file(root: Path, other: str) -> None:
+def test_file_is_no_duplicate_of_itself_or_a_folder(root: Path, other: str) -> None:
     with pytest.raises(WrongKind):
         Stage(Tree.scan(root)).apply(Delete(path="twin", same_as=other))
 

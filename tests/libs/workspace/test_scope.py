@@ -17,7 +17,7 @@ ROOT = Path("/data")
     "path",
     ["..", "../x", "a/../../x", "a/..", "/", "/etc/passwd", "/data-evil", "/data-evil/x", "/datax", "/data/../etc"],
 )
-def test_a_way_out_is_refused(path: str) -> None:
+def test_path_out_of_the_workspace_is_refused(path: str) -> None:
     with pytest.raises(OutsideWorkspace):
         resolve(ROOT, path)
 
@@ -41,7 +41,7 @@ def test_the_hidden_folder_is_outside(path: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "x" * 256, "é" * 128])
-def test_what_no_file_can_be_called_is_refused(name: str) -> None:
+def test_invalid_file_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidPath):
         checked_name(name)
 

@@ -121,7 +121,7 @@ def test_an_operation_that_leaves_the_workspace_is_refused(root: Path, operation
     ],
     ids=repr,
 )
-def test_what_cannot_be_is_refused_and_leaves_no_trace(
+def test_impossible_operation_is_refused_without_a_trace(
     root: Path, operation: AnyOperation, error: type[Exception]
 ) -> None:
     stage = Stage(Tree.scan(root))
@@ -169,7 +169,7 @@ def test_move_cost_is_independent_of_folder_size(tmp_path: Path) -> None:
     assert len(stage.touched) == 2
 
 
-def test_thousands_of_deletions_take_no_time_to_speak_of(tmp_path: Path) -> None:
+def test_thousands_of_deletions_are_staged_within_two_seconds(tmp_path: Path) -> None:
     root = grow(tmp_path, {f"d{number % 20}/{number}": "" for number in range(3000)})
     stage = Stage(Tree.scan(root))
     started = time.process_time()

@@ -59,7 +59,7 @@ def test_a_scan_takes_at_most_100_bytes_per_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("S4-29")
-def test_a_link_is_a_node_and_nothing_beyond_it(root: Path) -> None:
+def test_link_is_a_node_and_is_not_followed(root: Path) -> None:
     tree = Tree.scan(root)
     link = tree.find(("link",))
     assert link is not None

@@ -75,7 +75,7 @@ def test_only_files_have_content(root: Path, path: str) -> None:
         Stage(Tree.scan(root)).read_content(path)
 
 
-def test_what_was_deleted_is_not_there(root: Path) -> None:
+def test_deleted_folder_is_not_found(root: Path) -> None:
     with pytest.raises(NoSuchPath):
         staged(root, Delete(path="docs")).get_metadata("docs/letter.txt")
 

@@ -270,7 +270,7 @@ async def test_search_is_bounded_by_time(at: RunningAudit) -> None:
 
 @pytest.mark.requirement("A21", "S3-51")
 @pytest.mark.parametrize("route", ["export", "search", "status"])
-async def test_nobody_reads_without_a_token_for_this_service(at: RunningAudit, route: str) -> None:
+async def test_audit_requests_need_a_token_for_this_service(at: RunningAudit, route: str) -> None:
     elsewhere = internal.issue(at.platform.keys, tenant="acme", audience="memory_service", now=at.clock.now())
     late = internal.issue(at.platform.keys, tenant="acme", audience=GROUP, now=at.clock.now() - timedelta(minutes=2))
     for token in ("", "nonsense", elsewhere, late):
@@ -279,7 +279,7 @@ async def test_nobody_reads_without_a_token_for_this_service(at: RunningAudit, r
 
 
 @pytest.mark.requirement("S3-34")
-async def test_what_is_not_chained_yet_is_counted(at: RunningAudit) -> None:
+async def test_search_counts_records_that_are_not_yet_chained(at: RunningAudit) -> None:
     """While the tenant's head is locked, the record waits, and the response reports that it is incomplete."""
     await at.chained(action(1))
     holder = await asyncpg.connect(at.where.owner)

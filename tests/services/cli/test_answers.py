@@ -8,12 +8,12 @@ from services.cli.answers import Answer, classify
 
 
 @pytest.mark.parametrize("said", ["y", "Yes!", "yes please", "do it", "go ahead", "ok, thanks"])
-def test_a_plain_yes_is_one(said: str) -> None:
+def test_plain_yes_is_classified_as_yes(said: str) -> None:
     assert classify(said) is Answer.YES
 
 
 @pytest.mark.parametrize("said", ["n", "No.", "no thanks", "leave it", "never mind"])
-def test_a_plain_refusal_stays_one(said: str) -> None:
+def test_plain_refusal_is_classified_as_no(said: str) -> None:
     assert classify(said) is Answer.NO
 
 
@@ -28,10 +28,10 @@ def test_a_plain_refusal_stays_one(said: str) -> None:
         "can you keep the newest instead?",
     ],
 )
-def test_words_of_its_own_say_what_is_wanted_instead(said: str) -> None:
+def test_other_wishes_are_classified_as_a_correction(said: str) -> None:
     assert classify(said) is Answer.INSTEAD
 
 
 @pytest.mark.parametrize("said", ["", "?", "hm", "PDFs", "what is in it?"])
-def test_what_is_neither_is_asked_again(said: str) -> None:
+def test_unclear_answer_is_asked_again(said: str) -> None:
     assert classify(said) is Answer.UNCLEAR

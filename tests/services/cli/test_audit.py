@@ -117,7 +117,7 @@ async def test_a_named_key_is_the_only_one_believed(
     assert suma(file, "--key", other).exit_code == 1
 
 
-async def test_a_key_that_is_none_is_a_wrong_command(log: Log, file: Path, tmp_path: Path) -> None:
+async def test_invalid_public_key_is_a_usage_error(log: Log, file: Path, tmp_path: Path) -> None:
     await write(log, file)
     (broken := tmp_path / "broken.pub").write_text("no key")
     for key in ("abc", broken):

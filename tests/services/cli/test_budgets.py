@@ -32,7 +32,7 @@ class Treasurer(Server):
 BUSY = {"tokens": line(50_000_000, 1_200_300, 36_000), "cost_micros": line(100_000_000, 2_500_000, 40_000)}
 
 
-def test_what_is_left_is_shown_in_tokens_and_dollars(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remaining_budget_is_shown_in_tokens_and_dollars(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Treasurer(BUSY), monkeypatch) as runner:
         rows = [row.split() for row in runner.invoke(app, ["budgets"]).output.splitlines()]
     assert rows[0] == ["account", "of", "limit", "spent", "reserved", "left", "until"]
@@ -50,7 +50,7 @@ def test_a_session_is_shown_beside_its_tenant(monkeypatch: pytest.MonkeyPatch) -
     assert ["session", "tokens", "500", "7", "0", "493"] in [row.split() for row in told.splitlines()]
 
 
-def test_where_nothing_was_spent_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unused_budget_is_reported_as_unspent(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Treasurer({"tokens": line(5), "cost_micros": line(6)}), monkeypatch) as runner:
         assert "Nothing has been spent" in runner.invoke(app, ["budgets"]).output
 

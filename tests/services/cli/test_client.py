@@ -52,7 +52,7 @@ def test_download_redirect_drops_the_api_key() -> None:
         assert b"".join(suma.download("/v1/assets/a1")) == b"content"
 
 
-def test_a_wrong_key_is_told_by_where_it_came_from() -> None:
+def test_error_names_the_source_of_a_wrong_key() -> None:
     with (
         refusing(lambda request: httpx.Response(401, json={"detail": "no"})) as suma,
         pytest.raises(Refused, match="does not know the key from the key file"),

@@ -44,7 +44,7 @@ class Doubting(Server):
         return {"effects": [EFFECT]} if path == "/v1/effects" else EFFECT
 
 
-def test_what_is_not_known_is_listed_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_effects_are_listed_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Doubting(), monkeypatch) as runner:
         assert "mail.send" in runner.invoke(effects.app, ["list"]).output
         assert "abc" in runner.invoke(effects.app, ["show", "e1"]).output
@@ -70,13 +70,13 @@ def test_late_answer_is_reported_as_failure(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("args", [[], ["--happened", "--data", "{"], ["--happened", "--data", "[1]"]])
-def test_an_answer_that_says_nothing_clear_is_not_sent(monkeypatch: pytest.MonkeyPatch, args: list[str]) -> None:
+def test_unclear_effect_answer_is_not_sent(monkeypatch: pytest.MonkeyPatch, args: list[str]) -> None:
     with running(server := Doubting(), monkeypatch) as runner:
         assert runner.invoke(effects.app, ["resolve", "e1", *args]).exit_code != 0
     assert server.posts == []
 
 
-def test_whoever_follows_a_turn_is_asked_to_find_out() -> None:
+def test_follow_asks_about_an_unknown_effect() -> None:
     gateway = Gateway([asked(1, "e1", kind="effect"), asked(2, "e2", kind="effect", title="later"), END])
     with gateway.client() as suma:
         follow(suma, SESSION, TURN, after=0, watcher=Quiet(), person=Replying())
@@ -84,6 +84,6 @@ def test_whoever_follows_a_turn_is_asked_to_find_out() -> None:
 
 
 @pytest.mark.parametrize("person", [AutoApprove("s1"), NonInteractive("s1")])
-def test_neither_yes_nor_nobody_knows_what_happened(person: AutoApprove | NonInteractive) -> None:
+def test_unattended_runs_cannot_answer_an_unknown_effect(person: AutoApprove | NonInteractive) -> None:
     with pytest.raises(AnswerRequired, match="suma effects resolve e1"):
         person.find_out({"title": "Did this happen?", "approval_id": "e1"})

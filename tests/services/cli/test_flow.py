@@ -23,7 +23,7 @@ def test_text_wraps_between_words_with_list_indents() -> None:
 
 
 @pytest.mark.parametrize("width", [0, 20, 30, 80])
-def test_a_text_in_pieces_ends_as_one_that_came_whole(width: int) -> None:
+def test_streamed_text_wraps_like_the_whole(width: int) -> None:
     flow = Flow(width)
     pieces = [flow.so_far(TEXT[:n]) for n in range(len(TEXT))]
     assert "".join([*pieces, flow.whole(TEXT)]) == flowed(TEXT, width)
@@ -34,5 +34,5 @@ def test_a_word_longer_than_the_line_is_left_whole() -> None:
     assert path in flowed(f"see {path} there", 30).split("\n")
 
 
-def test_who_breaks_no_lines_gets_the_text_as_it_is() -> None:
+def test_text_is_unwrapped_without_a_width() -> None:
     assert flowed(TEXT, 0) == TEXT

@@ -88,7 +88,7 @@ def test_a_purge_of_nothing_asks_nothing(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert server.posts == []
 
 
-def test_an_age_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_invalid_age_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with running(Historian(), monkeypatch) as runner:
         done = runner.invoke(app, ["purge", "--in", str(tmp_path), "--older-than", "soon"])
     assert isinstance(done.exception, Usage)

@@ -33,7 +33,7 @@ async def suma(*arguments: str) -> Result:
     return await asyncio.to_thread(lambda: CliRunner().invoke(app, ["models", *arguments]))
 
 
-async def test_a_model_that_can_all_is_said_to(there: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_check_reports_every_ability_of_a_good_model(there: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUMA_MODEL_INPUT_PRICE", "1")
     monkeypatch.setenv("SUMA_MODEL_OUTPUT_PRICE", "2")
     there.play(*GOOD)
@@ -107,14 +107,14 @@ def _wants(body: dict[str, object]) -> bool:
         ([LIST, APPROVED, said()], "returned an empty answer"),
     ],
 )
-async def test_what_does_not_work_is_said_by_name(there: Vendor, turns: list[Turn], says: str) -> None:
+async def test_check_names_each_failing_ability(there: Vendor, turns: list[Turn], says: str) -> None:
     there.play(*turns)
     result = await suma("check")
     assert (result.exit_code, says in result.output) == (1, True), result.output
     assert KEY not in result.output
 
 
-async def test_nobody_there(there: Vendor) -> None:
+async def test_check_reports_a_failed_connection(there: Vendor) -> None:
     await there.stop()
     result = await suma("check")
     assert (result.exit_code, "connection failed" in result.output) == (1, True)
@@ -129,9 +129,7 @@ async def test_nobody_there(there: Vendor) -> None:
         (["--url", "ftp://x"], "begins with http"),
     ],
 )
-async def test_what_cannot_be_meant_is_refused_before_anything_is_asked(
-    there: Vendor, arguments: list[str], says: str
-) -> None:
+async def test_invalid_arguments_are_refused_before_any_request(there: Vendor, arguments: list[str], says: str) -> None:
     result = await suma("check", *arguments)
     assert isinstance(result.exception, Rejected)
     assert says in str(result.exception)

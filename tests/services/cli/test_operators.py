@@ -27,6 +27,6 @@ def test_time_is_an_age_or_a_date(said: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize("said", ["", "soon", "7", "7w", "999999d", "2026-13-01"])
-def test_what_is_no_time_is_refused(said: str) -> None:
+def test_invalid_time_is_a_usage_error(said: str) -> None:
     with pytest.raises(Usage, match="is not a time"):
         moment(said, NOW)

@@ -21,7 +21,7 @@ def test_yes_approves() -> None:
 
 
 @pytest.mark.requirement("A26")
-def test_yes_leaves_out_what_someone_else_changed() -> None:
+def test_yes_excludes_foreign_changes() -> None:
     question = {**QUESTION, "items": [{"id": "theirs", "conflict": True}, *QUESTION["items"]]}
     assert AutoApprove("s1").decide(question) == {"verdict": "override", "exclude": ["theirs"]}
 
@@ -86,7 +86,7 @@ def test_request_at_permission_question_is_kept(
     assert typed(*lines).allows("May I?") == allowed
 
 
-def test_who_leaves_at_a_question_has_not_answered_it(typed: Callable[..., Terminal]) -> None:
+def test_closed_input_at_a_question_is_no_answer(typed: Callable[..., Terminal]) -> None:
     with pytest.raises(InputClosed):
         typed().decide(QUESTION)
 
@@ -133,7 +133,7 @@ def test_folder_that_takes_more_with_it_is_asked_about_again(typed: Callable[...
     assert answered == {"verdict": "override", "exclude": ["Archives"]}
 
 
-def test_yes_keeps_to_what_was_prepared_elsewhere(typed: Callable[..., Terminal]) -> None:
+def test_yes_applies_the_draft_prepared_elsewhere(typed: Callable[..., Terminal]) -> None:
     typed("y")
     terminal = Terminal(Screen(Console(file=(printed := io.StringIO()))), Kept(PATHS, ["Archives"]))
     assert terminal.decide(FOLDER) == {"verdict": "override", "exclude": ["Archives"]}

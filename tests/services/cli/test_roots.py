@@ -30,7 +30,7 @@ def folder(path: Path) -> Path:
     return path
 
 
-def test_nothing_is_allowed_before_someone_allowed_it(here: Address, tmp_path: Path) -> None:
+def test_no_folder_is_allowed_at_first(here: Address, tmp_path: Path) -> None:
     assert not roots.covers(here, "local", folder(tmp_path / "Downloads"))
 
 
@@ -102,7 +102,7 @@ def test_a_folder_that_holds_our_own_data_is_never_allowed(here: Address, tmp_pa
     assert not (here.data / "roots.json").exists()
 
 
-def test_another_machine_s_roots_are_not_ours_to_add_to(tmp_path: Path) -> None:
+def test_roots_of_a_remote_server_cannot_be_extended(tmp_path: Path) -> None:
     there = Address("https://suma.example", "suma_x", "SUMA_API_KEY", None)
     with pytest.raises(Usage, match="SUMA_ROOTS"):
         roots.allow(there, tmp_path, "local")

@@ -109,23 +109,23 @@ def planned(*steps: dict[str, Any]) -> Event:
     return event(2, "plan.proposed", plan=plan, reviews=REVIEWS, committee=False)
 
 
-def test_a_plan_is_told_by_its_changes() -> None:
+def test_plan_with_several_changes_lists_them() -> None:
     text = shown(planned(step(1), step(2, mutates=True), step(3), step(4, mutates=True)))
     assert text.split("\n")[1:] == ["What I will do:", "  1. Do 2", "  2. Do 4", ""]
 
 
-def test_a_single_change_is_told_by_its_question_alone() -> None:
+def test_plan_with_one_change_prints_nothing() -> None:
     assert shown(planned(step(1), step(2, mutates=True))) == ""
 
 
-def test_of_a_look_only_the_answer_is_shown() -> None:
+def test_turn_without_changes_shows_only_its_answer() -> None:
     done = event(3, "step.changed", **step(1, state="succeeded", summary="3 groups", error=None))
     analysed = event(1, "turn.analysed", intent="statement", tags=["files"])
     answer = event(4, "message.completed", text="There are 3.")
     assert shown(analysed, planned(step(1)), done, answer) == "There are 3.\n"
 
 
-def test_how_a_plan_came_about_is_shown_to_who_asks() -> None:
+def test_verbose_shows_how_the_plan_was_made() -> None:
     tool = {"tool": "search-files.search", "args": {"query": "knee"}}
     analysed = event(1, "turn.analysed", intent="action_request", tags=["files"])
     text = shown(analysed, planned(step(1, **tool), step(2, mutates=True)), verbose=True)
@@ -156,7 +156,7 @@ def test_policy_denial_is_shown_and_own_refusal_is_not() -> None:
     assert "the policy does not allow it: too far" in shown(denied)
 
 
-def test_what_became_of_the_files_is_told_once() -> None:
+def test_result_of_a_commit_is_reported_once() -> None:
     committed = event(1, "workspace.changed", change="committed", operations=1, conflicts=[])
     ended = event(3, "turn.ended", state="completed", reason=None, detail="")
     assert shown(committed, ended) == "Done: 1 change.\n"
@@ -179,7 +179,7 @@ def test_large_result_is_named_with_its_fetch_command() -> None:
     assert text.splitlines() == ["There are 2,000.", "Full output (205 kB): suma fetch a1"]
 
 
-def test_skills_to_choose_from_are_told_by_what_they_do() -> None:
+def test_skill_candidates_are_listed_by_description() -> None:
     candidates = [
         {"skill": "search-files", "score": 0.66, "description": "Find files."},
         {"skill": "manage-files", "score": 0.5, "description": "Move files."},
@@ -189,13 +189,13 @@ def test_skills_to_choose_from_are_told_by_what_they_do() -> None:
     assert "(search-files, 0.66)" in shown(asked, verbose=True)
 
 
-def test_choices_that_the_question_tells_are_not_told_twice() -> None:
+def test_choice_named_in_the_question_is_not_listed() -> None:
     candidates = [{"skill": "manage-files", "score": 0.5, "description": "move the files"}]
     asked = event(1, "clarification.requested", question="You mean: move the files?", candidates=candidates, missing=[])
     assert shown(asked).strip() == "? You mean: move the files?"
 
 
-def test_choices_that_the_question_counts_are_not_counted_again() -> None:
+def test_choices_numbered_in_the_question_are_not_listed() -> None:
     candidates = [{"skill": skill, "score": 0.5, "description": "x"} for skill in ("manage-files", "search-files")]
     asked = event(1, "clarification.requested", question="(1) move or (2) find?", candidates=candidates, missing=[])
     assert shown(asked).strip() == "? (1) move or (2) find?"
@@ -316,7 +316,7 @@ def test_changed_text_is_shown_with_its_change() -> None:
     assert said(console).splitlines()[:5] == ["  ! a.md", "    @@ -1 +1 @@", "    -old", "    +new", "    …"]
 
 
-def test_files_that_someone_else_changed_are_listed() -> None:
+def test_conflicting_files_are_listed() -> None:
     changed = event(1, "workspace.changed", change="conflicted", conflicts=["a.txt"], operations=0)
     assert "Nothing was changed" in shown(changed)
     assert "a.txt" in shown(changed)
@@ -335,7 +335,7 @@ def test_a_turn_ends_with_what_its_model_cost(micros: int, price: str) -> None:
         assert shown(ended).endswith(f"openai:toy: 1,234 tokens{price}\n")
 
 
-def test_a_person_who_stopped_a_turn_is_not_told_why() -> None:
+def test_stopped_turn_shows_no_reason() -> None:
     ended = event(1, "turn.ended", state="cancelled", reason="CANCELLED", detail="")
     assert shown(ended) == "– stopped\n"
 
@@ -345,5 +345,5 @@ def test_markup_in_a_name_is_text() -> None:
     assert "[red]x[/red] [link=http://evil]y" in shown(event(1, "step.changed", **done))
 
 
-def test_an_event_of_a_newer_server_is_passed_over() -> None:
+def test_unknown_event_is_ignored() -> None:
     assert shown(event(1, "something.new", surprise=True)) == ""

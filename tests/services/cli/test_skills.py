@@ -70,7 +70,7 @@ class Skilled(Server):
         return {"skills": [LETTERS, FILES]} if where == "/v1/skills" else FILES if "files" in where else LETTERS
 
 
-def test_a_list_tells_kind_source_version_state_and_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_shows_kind_source_version_state_and_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Skilled(), monkeypatch) as runner:
         shown = runner.invoke(skills.app, ["list"]).output.splitlines()
         assert shown[0].split() == ["skill", "kind", "from", "version", "state", "tools"]
@@ -85,7 +85,7 @@ def test_without_a_command_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> N
         assert json.loads(runner.invoke(skills.app, ["--json"]).output) == [LETTERS, FILES]
 
 
-def test_one_is_shown_with_tools_parameters_examples_and_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_info_shows_tools_parameters_examples_and_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Skilled(), monkeypatch) as runner:
         shown = runner.invoke(skills.app, ["info", "manage-files"]).output
     for told in ("primitive", "bundled", "d1", "path: string", "most?: integer", "what is in Downloads", "half a line"):
@@ -107,15 +107,13 @@ def test_an_approval_carries_the_digest_of_what_was_shown(monkeypatch: pytest.Mo
     assert server.posts == [("/v1/skills/letters/approve", {"root": str(tmp_path), "digest": "d1"})]
 
 
-def test_without_a_terminal_nothing_is_approved_unless_it_is_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_approval_without_a_terminal_needs_yes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["approve", "letters", "--in", str(tmp_path)])
     assert (isinstance(done.exception, AnswerRequired), server.posts) == (True, [])
 
 
-def test_what_is_not_the_folders_own_needs_no_approval(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_approving_a_bundled_skill_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["approve", "manage-files", "--in", str(tmp_path), "--yes"])
     assert (isinstance(done.exception, Usage), server.posts) == (True, [])

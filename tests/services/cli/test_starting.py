@@ -38,7 +38,7 @@ def loaded(*arguments: str, **settings: str) -> set[str]:
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("dlq", "--help"), ("run", "--help"), ("models", "list")])
-def test_what_needs_no_platform_loads_nothing_dear(arguments: tuple[str, ...]) -> None:
+def test_commands_without_a_platform_load_no_heavy_module(arguments: tuple[str, ...]) -> None:
     assert loaded(*arguments) & DEAR == set()
 
 

@@ -20,7 +20,7 @@ def test_heartbeats_and_events_without_a_number_are_passed_over() -> None:
     assert [item.json() for item in read(lines) if isinstance(item, SessionEvent)] == [EVENT]
 
 
-def test_words_on_their_way_have_a_voice_and_no_number() -> None:
+def test_text_delta_has_a_call_and_no_number() -> None:
     words = {"turn_id": "t", "call": "c", "attempt": 2, "text": "hel"}
     assert list(read(["event: delta", f"data: {json.dumps(words)}", ""])) == [TextDelta("t", ("c", 2), "hel")]
 

@@ -133,13 +133,13 @@ def test_correction_answers_a_later_question_of_the_turn() -> None:
 
 
 @pytest.mark.parametrize("code", ["APPROVAL_CLOSED", "APPROVAL_CHANGED"])
-def test_whoever_was_quicker_is_no_reason_to_stop(code: str) -> None:
+def test_approval_closed_elsewhere_does_not_end_the_run(code: str) -> None:
     gateway = Gateway([asked(1, "a1"), END])
     gateway.refusal = httpx.Response(409, json={"detail": "late", "code": code})
     assert followed(gateway).done
 
 
-def test_any_other_refusal_is_told() -> None:
+def test_other_refusals_of_an_answer_are_raised() -> None:
     gateway = Gateway([asked(1, "a1"), END])
     gateway.refusal = httpx.Response(403, json={"detail": "You may not.", "code": "POLICY_DENIED"})
     with pytest.raises(Refused, match="You may not"):
@@ -196,7 +196,7 @@ DROPPED = event(3, "workspace.changed", change="dropped", operations=2)
         ([DROPPED, event(4, "workspace.changed", change="committed", operations=2, commit_id="c1")], True),
     ],
 )
-def test_what_was_refused_or_failed_altogether_is_not_done(events: list[Event], done: bool) -> None:
+def test_refused_or_failed_turn_is_not_done(events: list[Event], done: bool) -> None:
     assert followed(Gateway([*events, END])).done is done
 
 

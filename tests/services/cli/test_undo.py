@@ -41,5 +41,5 @@ def test_the_last_commit_may_be_another_session_s() -> None:
     assert found == undo.LastCommit("mine", "of mine", {"count": 1})
 
 
-def test_commits_of_others_are_not_undone() -> None:
+def test_undo_ignores_commits_of_other_users() -> None:
     assert last_commit(listed("bob's own"), listed("shared"), listed(None)) is None

@@ -36,7 +36,7 @@ def test_a_group_of_duplicates_says_what_stays_and_what_goes() -> None:
     assert words.item(group) == "keep a.txt, remove b.txt, c.txt"
 
 
-def test_of_many_things_that_were_packed_the_first_are_named() -> None:
+def test_archive_line_names_the_first_packed_files() -> None:
     packs = {"files": 1, "of": ["a.txt"], "more": 4}
     made = {"change": "created", "path": "a.zip", "source": None, "kind": "file", "packs": packs}
     assert words.change(made) == "+ a.zip (contains 1 file: a.txt, and 4 more)"

@@ -47,7 +47,7 @@ def test_blocked_pattern_is_found_in_any_argument(text: str, call: Any) -> None:
     "args",
     [{"paths": ["a.txt"]}, {"paths": ["read.txt", "a.txt"]}],
 )
-def test_what_was_not_read_is_not_deleted(args: dict[str, Any]) -> None:
+def test_unread_files_are_not_deleted(args: dict[str, Any]) -> None:
     found = review(plan(("manage-files.delete", args)), read={"read.txt": 0})
     assert found.by == "destructive"
 
@@ -59,7 +59,7 @@ def test_groups_that_no_scan_has_found_are_not_deleted() -> None:
 
 
 @pytest.mark.requirement("S0-14")
-def test_what_was_read_may_be_deleted() -> None:
+def test_read_files_may_be_deleted() -> None:
     assert review(plan(("manage-files.delete", {"paths": ["a.txt"]})), read={"a.txt": 0}).approved
     assert review(plan(LIST, ("manage-files.delete", {"paths": "$step(1).nodes"}))).approved
 
@@ -83,7 +83,7 @@ def test_only_tools_that_exist_and_are_allowed_are_used() -> None:
     assert review(plan(SCAN), tools=("remove-duplicates.*",)).approved
 
 
-def test_a_step_that_hides_that_it_changes_something_is_refused() -> None:
+def test_change_marked_as_harmless_is_refused() -> None:
     drafted = plan(("manage-files.create", {"path": ".", "name": "n", "type": "file"}))
     hidden = drafted.steps[0].model_copy(update={"mutates": False})
     assert review(drafted.model_copy(update={"steps": (hidden,)})).by == "tools"

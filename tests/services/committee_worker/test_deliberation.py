@@ -77,7 +77,7 @@ async def test_an_approving_critic_cannot_let_pass_what_the_checks_refuse(home: 
         assert "review" not in model.asked
 
 
-async def test_a_model_that_fails_is_no_approval(home: Dsns, tmp_path: Path) -> None:
+async def test_failing_critic_is_no_approval(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(MAKE)], reviews=[Rejected("no sense", code="MODEL_OUTPUT_INVALID")])
     async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("failed", "MODEL_OUTPUT_INVALID")
@@ -85,7 +85,7 @@ async def test_a_model_that_fails_is_no_approval(home: Dsns, tmp_path: Path) -> 
         assert await calls(at) == 0
 
 
-async def test_what_only_reads_needs_no_critic(home: Dsns, tmp_path: Path) -> None:
+async def test_read_only_plan_needs_no_critic(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(plan(("manage-files.list", {"path": "."})))], answers=[("done",)])
     async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("completed", None)

@@ -52,7 +52,7 @@ async def calls(at: RunningPlatform) -> list[str]:
 
 
 @pytest.mark.requirement("A22a")
-async def test_an_answer_to_something_else_than_was_asked_runs_nothing(home: Dsns, tmp_path: Path) -> None:
+async def test_approval_with_another_digest_is_stale_and_runs_nothing(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         _, asked = await asked_to_make(at)
         await at.decide(asked, session="s", digest="of what was shown before")
@@ -61,7 +61,7 @@ async def test_an_answer_to_something_else_than_was_asked_runs_nothing(home: Dsn
 
 
 @pytest.mark.requirement("A22a")
-async def test_nobody_is_asked_to_agree_to_nothing(home: Dsns, tmp_path: Path) -> None:
+async def test_change_without_an_effect_needs_no_approval(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(CLEAN)) as at:
         await at.say("clean", session="s", root=at.folder("a.txt"))
         await at.until(TurnEnded, session="s")
@@ -112,7 +112,7 @@ async def test_next_turn_knows_that_a_person_refused_this_one(home: Dsns, tmp_pa
 
 @pytest.mark.requirement("A22a")
 @pytest.mark.parametrize("hitl", [Hitl.KEY, Hitl.ALL, Hitl.BYPASS])
-async def test_nobody_is_asked_about_a_list_that_is_empty(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
+async def test_change_of_an_empty_list_needs_no_approval(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
     found = ("search-files.find", {"path": ".", "include": ["*.tmp"], "recursive": True})
     sort = ("organize-by-type.sort", {"source": "$step(1).nodes", "target": ".", "by": "extension_category"})
     async with run_platform(home, tmp_path, model=scripted_model(plan(found, sort))) as at:
@@ -178,7 +178,7 @@ async def test_a_diff_approved_under_other_rules_is_asked_for_again(home: Dsns, 
 
 
 @pytest.mark.requirement("A22a")
-async def test_no_answer_in_time_is_a_no(home: Dsns, tmp_path: Path) -> None:
+async def test_unanswered_approval_expires_and_runs_nothing(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, asked = await asked_to_make(at)
         await at.later(DAY + 1)
@@ -190,7 +190,7 @@ async def test_no_answer_in_time_is_a_no(home: Dsns, tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("A22a")
-async def test_a_diff_that_nobody_decides_is_dropped(home: Dsns, tmp_path: Path) -> None:
+async def test_undecided_diff_expires_and_is_discarded(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, step = await asked_to_make(at)
         await at.decide(step, session="s")

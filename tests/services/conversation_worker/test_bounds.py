@@ -8,7 +8,7 @@ PATHS = [f"Invoices/{n:04} Hartley and Sons.pdf" for n in range(1000)]
 EVENT_MOST = 256 * 1024
 
 
-def test_a_thousand_files_are_told_by_name() -> None:
+def test_a_thousand_paths_stay_in_the_facts() -> None:
     assert event_sizes.facts({"paths": PATHS, "files": 1000}) == {"paths": PATHS, "files": 1000}
 
 
@@ -17,7 +17,7 @@ def test_facts_beside_a_long_message_leave_out_long_lists() -> None:
     assert event_sizes.facts({"paths": PATHS[:300]}, event_sizes.TEXT_MOST) == {"paths": PATHS[:300]}
 
 
-def test_all_of_it_together_fits() -> None:
+def test_largest_parts_together_fit_into_an_event() -> None:
     around = event_sizes.HISTORY_BYTES + event_sizes.OBSERVED_BYTES + event_sizes.MEMORY_BYTES + event_sizes.READ_BYTES
     assert event_sizes.TEXT_MOST + 2 * event_sizes.FEW_BYTES + around < EVENT_MOST
     assert event_sizes.TEXT_MOST // 2 + event_sizes.NAMES_BYTES + event_sizes.PATHS_BYTES + around < EVENT_MOST

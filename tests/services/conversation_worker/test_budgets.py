@@ -188,7 +188,7 @@ async def test_cancelled_call_stays_reserved_until_it_counts_as_spent(home: Dsns
         assert (await account_of(on)).tokens.spent == reserved > 0
 
 
-async def test_our_own_model_asks_nobody_for_room(home: Dsns, tmp_path: Path) -> None:
+async def test_offline_model_reserves_no_budget(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         turn = await at.say("list my files", session="s", root=at.folder("a.txt"))
         assert (await at.ended(turn, session="s")).state == "completed"

@@ -87,7 +87,7 @@ async def test_forged_event_changes_nothing(at: RunningPlatform, forgery: str) -
     assert (await at.ended(turn, session="s")).state == "completed"
 
 
-async def test_proof_of_one_session_is_none_in_another(at: RunningPlatform) -> None:
+async def test_proof_of_one_session_is_refused_in_another(at: RunningPlatform) -> None:
     turn = await at.say("tidy", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)
     asked = await at.asked(session="s")
     writer = at.platform.writer

@@ -44,7 +44,7 @@ def drafting(*plans: Plan) -> Scripted:
 
 @pytest.mark.requirement("S2-04", "S2-05", "S2-06")
 @pytest.mark.parametrize("reason", CASES)
-async def test_a_turn_that_goes_too_far_ends_with_the_reason(home: Dsns, tmp_path: Path, reason: str) -> None:
+async def test_turn_beyond_a_limit_fails_with_the_setting_to_raise(home: Dsns, tmp_path: Path, reason: str) -> None:
     limits, plans = CASES[reason]
     settings = {"conversation_worker": {"limits": limits}}
     async with run_platform(home, tmp_path, model=drafting(*plans), settings=settings) as at:

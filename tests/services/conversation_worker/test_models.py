@@ -93,7 +93,7 @@ async def scenario(
             yield Scenario(at, there, watched)
 
 
-async def test_it_plans_acts_and_answers_word_by_word(home: Dsns, tmp_path: Path) -> None:
+async def test_vendor_model_plans_acts_and_streams_its_answer(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, LIST, said("There are ", "two ", "files.")) as on:
         turn = await on.say()
         answer, ended = await on.answer(), await on.at.ended(turn, session="s")
@@ -123,7 +123,7 @@ async def test_a_critic_that_talks_is_no_approval(home: Dsns, tmp_path: Path) ->
         assert not (on.at.root / "work" / "new").exists()
 
 
-async def test_what_it_says_wrong_it_mends(home: Dsns, tmp_path: Path) -> None:
+async def test_model_repairs_its_invalid_plan(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, said("Sure, I will list them!"), LIST, said("Two.")) as on:
         await on.say()
         assert (await on.answer()).usage.input_tokens == 300
@@ -178,7 +178,7 @@ async def test_a_refused_key_ends_the_turn_at_once_by_name(home: Dsns, tmp_path:
         assert (ended.state, ended.reason, len(on.there.asked)) == ("failed", "MODEL_KEY_REFUSED", 1)
 
 
-async def test_a_model_that_hangs_is_left_and_asked_again(home: Dsns, tmp_path: Path) -> None:
+async def test_hanging_model_call_is_abandoned_and_repeated(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, Turn(hangs=True), LIST, said("Two."), first=1.5) as on:
         await on.say()
         assert (await on.answer()).text == "Two."
@@ -193,7 +193,7 @@ async def test_answer_that_breaks_off_is_repeated_once_and_whole(home: Dsns, tmp
         assert on.watched.seen == "There are two."
 
 
-async def test_an_answer_that_cannot_be_had_says_what_is_done(home: Dsns, tmp_path: Path) -> None:
+async def test_failed_answer_reports_the_completed_steps(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, MAKE, APPROVED, refused(400, "no such field")) as on:
         turn = await on.say("make a folder new")
         ended = await on.at.finish(turn, session="s")

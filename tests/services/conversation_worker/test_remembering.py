@@ -33,12 +33,12 @@ async def left_by(at: RunningPlatform, *says: str, verdict: str = "approve") -> 
     return planned[-1].history
 
 
-async def test_what_was_found_is_known_by_name(home: Dsns, tmp_path: Path) -> None:
+async def test_next_turn_knows_the_found_files(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(LOOK, LOOK)) as at:
         assert [sorted(each.shown) for each in await left_by(at, "find")] == [["a.tmp", "deep/c.tmp"]]
 
 
-async def test_of_copies_those_that_could_go(home: Dsns, tmp_path: Path) -> None:
+async def test_next_turn_knows_the_removable_copies(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(SCAN, LOOK)) as at:
         first = at.folder("a.tmp") / "a.tmp"
         (first.parent / "a (1).tmp").write_bytes(first.read_bytes())
@@ -46,13 +46,13 @@ async def test_of_copies_those_that_could_go(home: Dsns, tmp_path: Path) -> None
         assert told.shown == ("a (1).tmp",)
 
 
-async def test_what_a_refused_change_was_about_is_known(home: Dsns, tmp_path: Path) -> None:
+async def test_next_turn_knows_the_files_of_a_denied_change(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TIDY, LOOK)) as at:
         (told,) = await left_by(at, "tidy", verdict="deny")
         assert (told.reason, told.shown) == ("DENIED", ("a.tmp",))
 
 
-async def test_after_a_change_nothing_is_meant_by_those(home: Dsns, tmp_path: Path) -> None:
+async def test_change_clears_the_remembered_files(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(LOOK, TIDY, LOOK)) as at:
         assert [each.shown for each in await left_by(at, "find", "tidy")] == [(), ()]
 
@@ -70,7 +70,7 @@ async def test_failed_turn_is_remembered_with_its_reason(home: Dsns, tmp_path: P
         assert told.answer
 
 
-async def test_it_is_remembered_as_what_the_replies_made_of_it(home: Dsns, tmp_path: Path) -> None:
+async def test_clarified_request_is_remembered(home: Dsns, tmp_path: Path) -> None:
     heard = (ClarificationNeeded("Which?"), PlanDraft(LOOK, wish="find the tmp files"), LOOK)
     async with run_platform(home, tmp_path, model=scripted_model(*heard)) as at:
         turn = await at.say("find them", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)

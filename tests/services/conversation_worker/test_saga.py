@@ -50,7 +50,7 @@ async def test_a_step_shows_policys_verdict_and_rule(home: Dsns, tmp_path: Path)
         assert shown[2][1] == asked.rule
 
 
-async def test_a_change_without_its_scope_names_the_scope(home: Dsns, tmp_path: Path) -> None:
+async def test_denied_change_names_the_missing_scope(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         folder = at.folder("a.txt")
         turn = await at.say("delete a.txt", session="s", root=folder, scopes=("chat", "files:read"))

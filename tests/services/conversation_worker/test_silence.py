@@ -48,7 +48,7 @@ async def test_policy_back_in_time_lets_the_turn_go_on(home: Dsns, tmp_path: Pat
 
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("action", POINTS)
-async def test_policy_silent_for_a_minute_is_a_no(home: Dsns, tmp_path: Path, action: str) -> None:
+async def test_policy_silent_for_a_minute_refuses_the_turn(home: Dsns, tmp_path: Path, action: str) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         at.judge.silent.add(action)
         turn = await at.say("make", session="s", root=at.folder())

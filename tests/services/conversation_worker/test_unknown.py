@@ -148,7 +148,7 @@ async def test_a_second_answer_changes_nothing(opened: Open, after: float) -> No
 
 @pytest.mark.requirement("A22a")
 @pytest.mark.parametrize("wrong", [{"digest": "other"}, {"verdict": "perhaps"}, {"scopes": ("chat",)}])
-async def test_an_answer_that_may_not_count_changes_nothing(opened: Open, wrong: dict[str, Any]) -> None:
+async def test_invalid_effect_answer_changes_nothing(opened: Open, wrong: dict[str, Any]) -> None:
     session = f"wrong-{'-'.join(wrong)}"
     async with opened() as platform:
         _, question = await doubted(platform, session)

@@ -145,7 +145,7 @@ COUNTS = [{"path": "a.csv", "rows": 2, "unit": "row"}, {"path": "b.csv", "rows":
         ("video.transcode", {"x": 1}, "Transcoded 2 clips."),
     ],
 )
-async def test_each_result_is_told_with_its_numbers(model: OfflineModel, tool: str, data: Any, answer: str) -> None:
+async def test_answer_gives_the_numbers_of_each_result(model: OfflineModel, tool: str, data: Any, answer: str) -> None:
     assert await told(model, saw(tool, data, summary="Transcoded 2 clips.")) == answer
 
 
@@ -154,7 +154,7 @@ async def test_deleted_bytes_are_kept_not_freed(model: OfflineModel) -> None:
     assert answer == f"Deleted 3 items: a, b, c. 3 changes made.{KEPT}"
 
 
-async def test_less_than_a_day_is_not_told_as_none(model: OfflineModel) -> None:
+async def test_answer_gives_fractions_of_a_day(model: OfflineModel) -> None:
     answer = await told(model, saw("manage-files.delete", {**REMOVED, "kept_days": 0.5}))
     assert "freed in 0.5 days" in answer
 
@@ -174,20 +174,20 @@ async def test_less_than_a_day_is_not_told_as_none(model: OfflineModel) -> None:
         ),
     ],
 )
-async def test_what_was_left_alone_is_one_sentence(model: OfflineModel, left_alone: Any, sentence: str) -> None:
+async def test_reserved_files_are_reported_in_one_sentence(model: OfflineModel, left_alone: Any, sentence: str) -> None:
     listed = saw("manage-files.list", {"nodes": ["a"], "count": 1}, left_alone=left_alone)
     moved = saw("manage-files.move", {"moved": [{"from": "a", "to": "X/a"}], "files": 1}, left_alone=left_alone)
     assert await told(model, listed, moved) == f"Moved 1 item into X. {sentence}"
 
 
-async def test_a_name_never_brings_a_line_break(model: OfflineModel) -> None:
+async def test_control_characters_in_names_are_escaped(model: OfflineModel) -> None:
     seen = [saw("manage-files.list", {"nodes": ["a\nDeleted everything.\x1b[2J"], "count": 1})]
     assert await told(model, *seen) == "1 file: `a\\nDeleted everything.\\x1b[2J`."
 
 
 @pytest.mark.requirement("S4-36")
 @pytest.mark.parametrize("state", [StepState.DENIED, StepState.FAILED, StepState.SKIPPED, StepState.UNKNOWN])
-async def test_a_step_that_was_not_done_says_why(model: OfflineModel, state: StepState) -> None:
+async def test_answer_gives_the_reason_of_an_undone_step(model: OfflineModel, state: StepState) -> None:
     denied = saw("remove-duplicates.remove", None, state, error="policy: no rule allows this")
     answer = await told(model, saw("remove-duplicates.scan", SCANNED), denied)
     assert answer.endswith("Not done: Did remove-duplicates.remove (the policy does not allow it).")
@@ -210,7 +210,9 @@ async def test_a_step_that_was_not_done_says_why(model: OfflineModel, state: Ste
         ({"path": ".", "containing": "PAID"}, {}, "No files that contain “PAID” here."),
     ],
 )
-async def test_nothing_found_says_of_what_and_where(model: OfflineModel, sought: Any, deeper: Any, answer: str) -> None:
+async def test_empty_result_names_its_criteria_and_place(
+    model: OfflineModel, sought: Any, deeper: Any, answer: str
+) -> None:
     found = saw("manage-files.list", {"nodes": [], "count": 0, "sought": sought, "deeper": deeper})
     idle = saw("manage-files.delete", {"deleted": [], "files": 0, "bytes": 0}, summary="Nothing to do.")
     assert await told(model, found, idle) == answer
@@ -224,7 +226,7 @@ async def test_no_duplicates_in_a_part_names_the_part(model: OfflineModel) -> No
     )
 
 
-async def test_more_of_the_same_in_subfolders_is_said(model: OfflineModel) -> None:
+async def test_answer_counts_further_matches_in_subfolders(model: OfflineModel) -> None:
     listed = saw("manage-files.list", {"nodes": ["a"], "count": 1, "deeper": BELOW})
     assert await told(model, listed) == (
         "1 file: a. 9 more matching files in subfolders (Docs, “My Trips”). To include them, add “in all subfolders”."
@@ -264,7 +266,7 @@ async def test_a_long_list_has_a_line_for_each_file(model: OfflineModel) -> None
     assert (lines[0], lines[22], lines[23]) == ("223 files:", "- f21", "- and 201 more")
 
 
-async def test_each_change_is_told_even_if_alike(model: OfflineModel) -> None:
+async def test_equal_changes_are_each_reported(model: OfflineModel) -> None:
     moved = [saw("manage-files.move", {"moved": [{"from": one, "to": f"X/{one}"}], "files": 1}) for one in "ab"]
     assert await told(model, *moved) == "Moved 1 item into X. Moved 1 item into X."
 

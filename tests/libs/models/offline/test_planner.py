@@ -90,7 +90,7 @@ def test_several_goals_are_done_in_order(read: Read) -> None:
     ]
 
 
-def test_clause_without_a_verb_takes_the_one_before(read: Read) -> None:
+def test_clause_without_a_verb_reuses_the_previous_verb(read: Read) -> None:
     moves = [
         args["target"]
         for tool, args in calls(read("move the PDFs to Docs and the photos to Best"))
@@ -99,7 +99,7 @@ def test_clause_without_a_verb_takes_the_one_before(read: Read) -> None:
     assert moves == ["Docs", "Best"]
 
 
-def test_pronouns_mean_what_came_before(read: Read) -> None:
+def test_pronoun_refers_to_the_previous_files(read: Read) -> None:
     *_, (tool, args) = calls(read("zip the invoices and delete them"))
     assert (tool, args) == ("manage-files.delete", {"paths": LISTED})
     made, moved = calls(read("create a folder Letters and move a.pdf into it"))
@@ -112,7 +112,7 @@ def test_pronoun_that_could_be_several_is_asked_about(read: Read) -> None:
     assert isinstance(read("move it to Docs"), ClarificationNeeded)
 
 
-def test_those_are_the_files_of_the_last_turn(read: Read) -> None:
+def test_those_means_the_files_of_the_last_turn(read: Read) -> None:
     last = Exchange(text="find the tmp files", answer="2 files", shown=("x.tmp", "y.tmp"))
     done = calls(read("delete those 2 files", history=(last,)))
     assert done[0][1]["include"] == ["x.tmp", "y.tmp"]
@@ -138,7 +138,7 @@ def test_the_same_is_done_for_other_files(read: Read) -> None:
 
 
 @pytest.mark.parametrize("reply", ["2", "the second one", "screenshot two.png"])
-def test_reply_chooses_among_what_was_offered(read: Read, reply: str) -> None:
+def test_reply_chooses_one_of_the_candidates(read: Read, reply: str) -> None:
     done = calls(read("delete the screenshot", clarification=reply))
     assert done[0][1]["include"] == ["screenshot two.png"]
 
@@ -149,7 +149,7 @@ def test_no_withdraws_the_request(read: Read) -> None:
     assert "Nothing was changed" in outcome.text
 
 
-def test_reply_takes_the_place_of_what_was_not_understood(read: Read) -> None:
+def test_reply_replaces_the_unknown_word(read: Read) -> None:
     done = read("delete the zorp files", clarification="tmp")
     assert isinstance(done, PlanDraft)
     assert (done.wish, changes(done)) == ("delete the tmp files", True)
@@ -161,7 +161,7 @@ def test_look_that_leaves_words_out_says_so(read: Read) -> None:
     assert "left out “came off the scanner”" in outcome.plan.steps[-1].description
 
 
-def test_what_no_skill_does_is_declined(read: Read) -> None:
+def test_request_without_a_skill_is_declined(read: Read) -> None:
     outcome = read("translate notes.txt into French")
     assert isinstance(outcome, Answered)
     assert outcome.kind is AnswerKind.DECLINED

@@ -130,7 +130,7 @@ def test_a_plan_that_does_not_fit_is_rejected(
 
 
 @pytest.mark.requirement("S0-16")
-def test_a_short_reply_leans_on_the_request_before(catalogue: Sequence[ToolDefinition]) -> None:
+def test_short_reply_is_reviewed_with_the_previous_request(catalogue: Sequence[ToolDefinition]) -> None:
     before = Exchange(text="delete the PDFs", answer="No PDFs here, but 3 in subfolders: all of these?")
     steps = (listing(include=["*.pdf"], recursive=True), DELETE)
     assert verdict(catalogue, "yes", *steps, history=(before,))["approved"]

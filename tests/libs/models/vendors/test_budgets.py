@@ -47,7 +47,7 @@ async def account(budgets: PostgresBudgets) -> Account:
 
 
 @pytest.mark.requirement("A17c")
-async def test_a_call_that_nobody_pays_for_is_not_made(there: Vendor, bank: Bank) -> None:
+async def test_call_without_a_payer_is_not_sent(there: Vendor, bank: Bank) -> None:
     async with speaking(there.play(said("Two.")), bank.budgets()) as model:
         with pytest.raises(NoPayer):
             [piece async for piece in model.answer(TASK)]
@@ -63,7 +63,7 @@ async def test_call_that_might_overspend_is_refused_before_sending(there: Vendor
     assert await bank.held("tenant") == (0, 0)
 
 
-async def test_a_refusal_of_ours_says_nothing_about_the_vendor(there: Vendor, bank: Bank) -> None:
+async def test_budget_refusal_leaves_the_circuit_open(there: Vendor, bank: Bank) -> None:
     guard = GuardedCall("model", Rules(failures=1, rest=0.0))
     async with speaking(there.play(refused(500)), bank.budgets(turn=Amount(16_000, 10**9)), guard) as model:
         with suppress(Unavailable):
@@ -74,7 +74,7 @@ async def test_a_refusal_of_ours_says_nothing_about_the_vendor(there: Vendor, ba
     assert guard.state is State.OPEN
 
 
-async def test_each_repair_is_paid_for_by_itself(there: Vendor, bank: Bank) -> None:
+async def test_each_repair_is_charged(there: Vendor, bank: Bank) -> None:
     budgets = bank.budgets()
     async with speaking(there.play(said(TALK), said(TALK), planned(LISTED)), budgets) as model:
         with paid_by(ADA):
@@ -83,7 +83,7 @@ async def test_each_repair_is_paid_for_by_itself(there: Vendor, bank: Bank) -> N
     assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (3 * USED, 0)
 
 
-async def test_repairs_stop_where_the_money_does(there: Vendor, bank: Bank) -> None:
+async def test_repairs_stop_at_the_budget(there: Vendor, bank: Bank) -> None:
     dear = said(TALK, usage=(60_000, 20))
     async with speaking(there.play(dear, planned(LISTED)), bank.budgets(turn=Amount(90_000, 10**9))) as model:
         with pytest.raises(OverBudget), paid_by(ADA):
@@ -92,7 +92,7 @@ async def test_repairs_stop_where_the_money_does(there: Vendor, bank: Bank) -> N
     assert len(there.asked) == 1
 
 
-async def test_what_an_open_circuit_keeps_from_being_sent_costs_nothing(there: Vendor, bank: Bank) -> None:
+async def test_call_blocked_by_an_open_circuit_costs_nothing(there: Vendor, bank: Bank) -> None:
     budgets, guard = bank.budgets(), GuardedCall("model", Rules(failures=1, rest=60.0))
     async with speaking(there.play(refused(500)), budgets, guard) as model:
         with paid_by(ADA):
@@ -107,7 +107,7 @@ async def test_what_an_open_circuit_keeps_from_being_sent_costs_nothing(there: V
     assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (0, 0)
 
 
-async def test_where_nobody_can_be_reached_nothing_is_paid(there: Vendor, bank: Bank) -> None:
+async def test_unreachable_vendor_costs_nothing(there: Vendor, bank: Bank) -> None:
     budgets = bank.budgets()
     async with speaking(there, budgets) as model:
         await there.stop()
@@ -119,7 +119,7 @@ async def test_where_nobody_can_be_reached_nothing_is_paid(there: Vendor, bank: 
 @pytest.mark.parametrize(
     "turn", [said("Once", hangs=True), said("Once", breaks=True), refused(504), Turn(raw=b"<html>")]
 )
-async def test_what_may_have_been_paid_stays_reserved(there: Vendor, bank: Bank, turn: Turn) -> None:
+async def test_reservation_is_kept_if_the_vendor_may_have_charged(there: Vendor, bank: Bank, turn: Turn) -> None:
     budgets = bank.budgets()
     async with opened(choice(there.play(turn)), Bounds(first=2.0, pause=0.5)) as line:
         model = VendorModel(line, GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=budgets)
@@ -148,7 +148,7 @@ async def test_answer_of_no_model_costs_nothing_and_is_reported(there: Vendor, b
     assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (0, 0)
 
 
-async def test_what_a_vendor_declines_in_the_middle_has_been_paid(there: Vendor, bank: Bank) -> None:
+async def test_answer_declined_midway_is_charged(there: Vendor, bank: Bank) -> None:
     budgets = bank.budgets()
     async with speaking(there.play(said("Well", finish="content_filter")), budgets) as model:
         with pytest.raises(ModelRefused), paid_by(ADA):
@@ -156,7 +156,7 @@ async def test_what_a_vendor_declines_in_the_middle_has_been_paid(there: Vendor,
     assert ((await account(budgets)).tokens.spent, (await account(budgets)).tokens.reserved) == (USED, 0)
 
 
-async def test_a_vendor_that_counts_more_than_could_be_is_believed(there: Vendor, bank: Bank) -> None:
+async def test_token_count_above_the_estimate_is_charged(there: Vendor, bank: Bank) -> None:
     budgets = bank.budgets(turn=Amount(100_000, 10**9))
     async with speaking(there.play(said("Two.", usage=(10**6, 5))), budgets) as model:
         with paid_by(ADA):
@@ -209,7 +209,7 @@ def test_no_text_has_more_tokens_than_are_reserved_for_it(text: str) -> None:
     assert ask.tokens_most >= len(text.encode(errors="surrogatepass")) + len("system")
 
 
-def test_what_is_said_later_and_the_form_are_counted_too() -> None:
+def test_repair_messages_and_the_form_raise_the_token_estimate() -> None:
     ask = Ask("plan", "system", (("person", "x"),), Form("f", "about", {"type": "object"}))
     assert ask.followed("y" * 1000, "z" * 1000).tokens_most >= ask.tokens_most + 2000
     assert ask.tokens_most > Ask("plan", "system", (("person", "x"),)).tokens_most

@@ -58,7 +58,9 @@ FAULTS: dict[str, tuple[Turn, str, type[SumaError]]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-async def test_a_fault_has_a_name_and_an_end(there: Vendor, model: Open, words: Words, name: str) -> None:
+async def test_each_fault_has_its_code_within_the_time_limit(
+    there: Vendor, model: Open, words: Words, name: str
+) -> None:
     turn, code, kind = FAULTS[name]
     there.play(turn)
     bounds: Any = SOON if code == "MODEL_TIMED_OUT" else {}
@@ -72,7 +74,7 @@ async def test_a_fault_has_a_name_and_an_end(there: Vendor, model: Open, words: 
 
 
 @pytest.mark.parametrize("turn", [refused(503), refused(429, retry_after_ms="20"), Turn(raw=b"", kind="text/html")])
-async def test_what_may_pass_is_tried_again_before_anything_was_said(
+async def test_transient_fault_is_retried_before_any_output(
     there: Vendor, model: Open, catalogue: Catalogue, turn: Turn
 ) -> None:
     there.play(turn, turn, planned(LISTED))
@@ -132,7 +134,7 @@ async def test_an_unknown_tool_is_answered_with_whole_names(there: Vendor, model
     assert len(named) == 8
 
 
-async def test_nobody_at_the_address(there: Vendor, model: Open, words: Words) -> None:
+async def test_unreachable_address_is_unavailable(there: Vendor, model: Open, words: Words) -> None:
     model_under_test = await model()
     await there.stop()
     with pytest.raises(Unavailable, match="connection failed"):
@@ -157,7 +159,7 @@ async def test_abandoned_call_closes_its_connection_at_once(
     await there.gone()
 
 
-async def test_letters_torn_apart_come_whole(there: Vendor, model: Open, words: Words) -> None:
+async def test_characters_split_between_chunks_arrive_whole(there: Vendor, model: Open, words: Words) -> None:
     there.play(said("Grüße, ", "🎉 日本", bytewise=True))
     assert "".join([word async for word in words(await model())]) == "Grüße, 🎉 日本"
 
@@ -227,7 +229,7 @@ def counted(name: str, **labels: str) -> float:
     return REGISTRY.get_sample_value(name, labels) or 0.0
 
 
-async def test_nonsense_is_no_fault_of_the_circuit(there: Vendor, model: Open, words: Words) -> None:
+async def test_invalid_output_does_not_open_the_circuit(there: Vendor, model: Open, words: Words) -> None:
     guard = GuardedCall("model", Rules(failures=1))
     there.play(said())
     with pytest.raises(InvalidModelOutput):

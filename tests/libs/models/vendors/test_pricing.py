@@ -40,13 +40,13 @@ def test_unknown_model_counts_as_free_and_unpriced() -> None:
 
 
 @pytest.mark.parametrize(("told", "believed"), [((-5, 7), (0, 7)), ((10**30, 1), (10**12, 1)), ((-5, -7), (2, 1))])
-def test_a_count_that_is_none_is_not_believed(told: tuple[int, int], believed: tuple[int, int]) -> None:
+def test_impossible_token_counts_are_corrected(told: tuple[int, int], believed: tuple[int, int]) -> None:
     used = pricing("openai:gpt-4o").usage(response("gpt-4o", "openai", told), sent=8, received=4)
     assert (used.input_tokens, used.output_tokens) == believed
     assert used.cost_micros >= 0
 
 
-def test_where_nothing_is_counted_four_letters_are_a_token() -> None:
+def test_missing_token_count_is_estimated_from_the_text() -> None:
     used = pricing("x:y", Price(1, 1)).usage(response("y", "x", (0, 0)), sent=9, received=4)
     assert (used.input_tokens, used.output_tokens, used.cost_micros) == (3, 1, 4)
 

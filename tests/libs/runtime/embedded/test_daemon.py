@@ -36,7 +36,7 @@ def test_a_zombie_is_not_alive() -> None:
         assert command(child.pid) == ""
 
 
-async def test_one_that_will_not_leave_is_made_to() -> None:
+async def test_process_that_ignores_the_signal_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
@@ -44,7 +44,7 @@ async def test_one_that_will_not_leave_is_made_to() -> None:
         assert child.wait() == -signal.SIGKILL
 
 
-async def test_a_tool_that_fails_is_quoted() -> None:
+async def test_error_quotes_the_output_of_a_failed_tool() -> None:
     with pytest.raises(ServerFailed, match="sh failed: no room"):
         await run("/bin/sh", "-c", "echo no room; exit 1")
 

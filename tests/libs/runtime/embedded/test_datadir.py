@@ -30,11 +30,11 @@ class TestLocation:
     def test_the_variable_of_our_own_decides_first(self) -> None:
         assert location({"SUMA_DATA_DIR": "/a", "XDG_DATA_HOME": "/b"}) == Path("/a")
 
-    def test_then_the_data_home_of_xdg(self) -> None:
+    def test_xdg_data_home_is_the_second_choice(self) -> None:
         assert location({"XDG_DATA_HOME": "/b"}) == Path("/b/suma")
 
     @pytest.mark.parametrize("environment", [{}, {"XDG_DATA_HOME": ""}, {"XDG_DATA_HOME": "relative"}])
-    def test_else_the_default_of_xdg(self, environment: dict[str, str]) -> None:
+    def test_default_data_home_is_the_last_choice(self, environment: dict[str, str]) -> None:
         assert location(environment) == Path.home() / ".local/share/suma"
 
     def test_a_tilde_means_the_home_folder(self) -> None:
@@ -60,7 +60,7 @@ class TestPrepare:
         assert [entry.name for entry in data.iterdir()] == ["thesis.txt"]
         assert data.stat().st_mode & 0o777 == 0o755
 
-    def test_a_marker_of_someone_else_is_refused(self, data: Path) -> None:
+    def test_foreign_format_marker_is_refused(self, data: Path) -> None:
         (data / "format").write_text("markdown")
         with pytest.raises(ForeignDirectory):
             prepare(data)
@@ -89,7 +89,7 @@ class TestPrepare:
 
 
 class TestLock:
-    def test_a_second_live_start_is_told_who_is_there(self, data: Path) -> None:
+    def test_second_start_names_the_running_process(self, data: Path) -> None:
         ours = prepare(data)
         with ours.held() as hold:
             hold.announce("http://127.0.0.1:8010")
@@ -97,7 +97,7 @@ class TestLock:
                 pass
             assert ours.owner() is not None, "the refused one must not wipe what the owner said"
 
-    def test_the_next_start_may_come_when_the_first_has_left(self, data: Path) -> None:
+    def test_start_succeeds_after_the_first_process_left(self, data: Path) -> None:
         with prepare(data).held():
             pass
         with prepare(data).held():
@@ -123,7 +123,7 @@ class TestLock:
             hold.announce("http://[::1]:1")
             assert ours.owner() == Owner(pid=os.getpid(), url="http://[::1]:1")
 
-    def test_a_live_owner_is_told_from_a_recorded_one(self, data: Path) -> None:
+    def test_live_owner_differs_from_a_recorded_one(self, data: Path) -> None:
         ours = prepare(data)
         assert ours.live_owner() is None
         with ours.held() as hold:
@@ -134,7 +134,7 @@ class TestLock:
         assert ours.owner() is not None
         assert ours.live_owner() is None
 
-    def test_a_killed_owner_holds_nobody_up(self, data: Path, killed: Killed) -> None:
+    def test_killed_owner_does_not_block_the_next_start(self, data: Path, killed: Killed) -> None:
         killed("""
             from libs.runtime.embedded.datadir import prepare
             async def main(data):
@@ -153,11 +153,11 @@ class TestKey:
         assert ours.key_or_new(never) == "sk-1"
         assert ours.key_file.stat().st_mode & 0o777 == 0o600
 
-    def test_the_command_line_reads_it(self, data: Path) -> None:
+    def test_command_line_reads_the_key(self, data: Path) -> None:
         prepare(data).key_or_new(lambda: "sk-1")
         assert existing(data).key() == "sk-1"
 
-    def test_before_the_first_start_there_is_none(self, data: Path) -> None:
+    def test_key_is_missing_before_the_first_start(self, data: Path) -> None:
         with pytest.raises(NoKey, match="suma up"):
             prepare(data).key()
 

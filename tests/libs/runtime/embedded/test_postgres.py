@@ -42,7 +42,7 @@ def postmaster(data: Path) -> int:
 
 
 class TestProvisioned:
-    async def test_no_role_of_ours_is_above_row_level_security(self, server: Postgres) -> None:
+    async def test_suma_roles_are_under_row_level_security(self, server: Postgres) -> None:
         async with connection(server) as connected:
             roles = await connected.fetch(
                 "select rolname, rolsuper or rolbypassrls or rolcreaterole or rolcreatedb as above, rolcanlogin"
@@ -54,13 +54,13 @@ class TestProvisioned:
             ("suma_owner", False, True),
         ]
 
-    async def test_the_application_can_make_nothing(self, server: Postgres) -> None:
+    async def test_application_role_can_create_nothing(self, server: Postgres) -> None:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await ask(server, "create schema mine")
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await ask(server, "create table public.mine ()")
 
-    async def test_the_application_can_become_nobody_else(self, server: Postgres) -> None:
+    async def test_application_role_can_assume_no_other_role(self, server: Postgres) -> None:
         for other in ("suma_owner", "suma_bus", "postgres"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await ask(server, f"set role {other}")
@@ -80,7 +80,7 @@ class TestWalls:
     async def test_no_port_is_open(self, server: Postgres) -> None:
         assert await ask(server, "show listen_addresses") == ""
 
-    async def test_the_socket_lies_behind_a_closed_door(self, server: Postgres) -> None:
+    async def test_socket_is_in_a_private_folder(self, server: Postgres) -> None:
         folder = Path(str(await ask(server, "select current_setting('unix_socket_directories')", "postgres")))
         assert folder.stat().st_mode & 0o077 == 0
 
@@ -88,7 +88,7 @@ class TestWalls:
         assert await ask(server, "show fsync") == "on"
         assert await ask(server, "show synchronous_commit") == "on"
 
-    async def test_what_people_wrote_is_not_in_the_log(self, started_before: Path) -> None:
+    async def test_server_log_contains_no_user_text(self, started_before: Path) -> None:
         async with Postgres(started_before) as server:
             with pytest.raises(asyncpg.UndefinedTableError):
                 await ask(server, "select 'my diary' from nowhere")
@@ -108,7 +108,7 @@ class TestWalls:
 
 
 class TestLife:
-    async def test_what_is_written_is_there_at_the_next_start(self, data: Path) -> None:
+    async def test_rows_survive_a_restart(self, data: Path) -> None:
         async with Postgres(data) as server:
             await ask(server, "create table public.kept as select 7 as value", "postgres")
         async with Postgres(data) as server:
@@ -152,7 +152,7 @@ class TestWhatItSaysOfItself:
     BEFORE = "123\n/data/postgres\n1763\n5432\n\n\n 12345 6789\n"
     AFTER = "123\n/data/postgres\n1763\n5432\n/data/sockets\n\n 12345 6789\n"
 
-    def test_it_is_believed_when_it_is_whole(self) -> None:
+    def test_complete_state_file_is_read(self) -> None:
         assert status(f"{self.AFTER}starting\n".splitlines(), 123) == "starting"
         assert status(f"{self.AFTER}ready   \n".splitlines(), 123) == "ready"
 
@@ -169,7 +169,7 @@ class TestWhatItSaysOfItself:
             f"{AFTER}star",
         ],
     )
-    def test_it_is_not_yet_known_while_the_server_writes(self, torn: str) -> None:
+    def test_partly_written_state_file_is_ignored(self, torn: str) -> None:
         assert status(torn.splitlines(), 123) == ""
 
 
@@ -209,7 +209,7 @@ class TestAfterAKill:
         async with Postgres(data) as server:
             assert await ask(server, "select 1") == 1
 
-    async def test_what_was_half_made_goes_at_the_next_start(self, started_before: Path) -> None:
+    async def test_partial_cluster_is_deleted_at_the_next_start(self, started_before: Path) -> None:
         (started_before / "postgres.new-x/base").mkdir(parents=True)
         async with Postgres(started_before):
             assert not list(started_before.glob("postgres.new-*"))
@@ -237,7 +237,7 @@ class TestAfterAKill:
         async with Postgres(started_before) as server:
             assert await ask(server, "select 1") == 1
 
-    async def test_an_orphan_that_cannot_be_reached_is_replaced(self, started_before: Path, killed: Killed) -> None:
+    async def test_unreachable_orphan_is_replaced(self, started_before: Path, killed: Killed) -> None:
         killed(KILLED_WHILE_RUNNING)
         orphan = postmaster(started_before)
         (socket_directory(started_before) / ".s.PGSQL.5432").unlink()
@@ -255,7 +255,7 @@ class TestDatabases:
         await server.drop_database("copy-of-it")
         await server.drop_database("original")
 
-    async def test_dropping_one_puts_out_whoever_is_still_connected(self, server: Postgres) -> None:
+    async def test_dropping_a_database_disconnects_its_clients(self, server: Postgres) -> None:
         await server.create_database("busy")
         async with connection(server, database="busy") as connected:
             await server.drop_database("busy")

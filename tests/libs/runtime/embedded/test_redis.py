@@ -35,19 +35,19 @@ async def pid(server: Redis) -> int:
         return int((await connected.info("server"))["process_id"])
 
 
-async def test_it_answers_and_is_gone_after_leaving(data: Path) -> None:
+async def test_redis_answers_and_ends_with_its_context(data: Path) -> None:
     async with Redis(data) as server:
         number = await pid(server)
     assert not command(number)
 
 
-async def test_it_listens_on_no_port_and_behind_a_closed_door(data: Path) -> None:
+async def test_redis_listens_on_a_private_socket_only(data: Path) -> None:
     async with Redis(data) as server, client(server) as connected:
         assert (await connected.config_get("port"))["port"] == "0"
     assert socket_directory(data).stat().st_mode & 0o077 == 0
 
 
-async def test_its_memory_is_bounded_and_it_writes_nothing_to_disk(data: Path) -> None:
+async def test_redis_memory_is_bounded_and_nothing_is_persisted(data: Path) -> None:
     async with Redis(data) as server, client(server) as connected:
         settings = await connected.config_get("*")
         await connected.set("key", "value")
