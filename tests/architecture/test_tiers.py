@@ -26,7 +26,7 @@ WITNESSES = {
     ],
     "P6": [
         "libs/audit/test_verify.py::test_one_byte_changed_anywhere_is_found_at_its_record",
-        "services/conversation_worker/test_unknown.py::test_intents_outcomes_and_who_found_out_are_on_record",
+        "services/conversation_worker/test_unknown.py::test_intents_outcomes_and_findings_are_recorded",
     ],
     "P7": [],
     "P8": [

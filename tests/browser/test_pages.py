@@ -104,25 +104,25 @@ async def test_empty_pages_are_accessible_and_fit(stranger: Visitor, passes: Che
     passes(await in_state(stranger, "empty", _plain(pages), _no_notice))
 
 
-async def test_failing_pages_say_so_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
+async def test_failing_pages_report_it_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
     person.failures_expected = True
     says = _saying("alert", "This did not work")
     passes(await in_state(person, "failing", await _addressed(person, seeded), says, refused(500)))
 
 
-async def test_pages_of_a_dead_gateway_say_so_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
+async def test_pages_of_a_dead_gateway_report_it_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
     person.failures_expected = True
     says = _saying("alert", "No connection to Suma")
     passes(await in_state(person, "dead", await _addressed(person, seeded), says, cut_off))
 
 
-async def test_pages_without_permission_say_so_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
+async def test_pages_without_permission_report_it_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
     person.failures_expected = True
     says = _saying("alert", "You may not see this")
     passes(await in_state(person, "forbidden", await _addressed(person, seeded), says, refused(403)))
 
 
-async def test_loading_pages_say_so_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
+async def test_loading_pages_report_it_accessibly(person: Visitor, seeded: Seeded, passes: Check) -> None:
     says = _saying("status", "Loading")
     passes(await in_state(person, "loading", await _addressed(person, seeded), says, silent, once=WAITING))
 

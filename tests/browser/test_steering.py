@@ -98,7 +98,7 @@ async def test_refusal_with_a_reason_plans_again(person: Visitor, live: Live) ->
     )
 
 
-async def test_pages_open_without_a_server_and_keep_what_was_typed(person: Visitor, live: Live) -> None:
+async def test_pages_open_without_a_server_and_keep_typed_text(person: Visitor, live: Live) -> None:
     page = await person.open("/chat")
     await page.get_by_label("Message").fill("an unsent task")
     person.failures_expected = True
@@ -114,7 +114,7 @@ async def test_pages_open_without_a_server_and_keep_what_was_typed(person: Visit
     await expect(page.get_by_role("heading", name="Operations")).to_be_visible()
 
 
-async def test_tab_is_named_by_its_session_and_what_waits(person: Visitor, live: Live) -> None:
+async def test_tab_title_names_its_session_and_counts_open_questions(person: Visitor, live: Live) -> None:
     page = await _proposed(person, live.folder("named", FILES))
     await expect(page).to_have_title(re.compile(r"^\(\d+\) sort by type · Suma$"))
 

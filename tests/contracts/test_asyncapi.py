@@ -63,7 +63,7 @@ def test_a_document_that_is_wrong_is_noticed(both: list[dict[str, list[str]]]) -
 
 
 @pytest.mark.parametrize("topic", TOPICS.values(), ids=lambda topic: topic.name)
-def test_a_channel_is_its_topic_as_it_is_declared(document: dict[str, Any], topic: Any) -> None:
+def test_channel_matches_its_declared_topic(document: dict[str, Any], topic: Any) -> None:
     channel = document["channels"][topic.name]
     kafka = channel["bindings"]["kafka"]
     assert channel["address"] == kafka["topic"] == topic.name
@@ -73,7 +73,7 @@ def test_a_channel_is_its_topic_as_it_is_declared(document: dict[str, Any], topi
 
 
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
-def test_a_message_on_kafka_is_what_the_document_says(document: dict[str, Any], golden: Path) -> None:
+def test_kafka_message_matches_the_document(document: dict[str, Any], golden: Path) -> None:
     event = read(json.loads(golden.read_text("utf-8")))
     data = event.data.model_dump_json(by_alias=True).encode()
     record = Record(event.topic.name, 0, 1, event.id, event.tenant, event.key, event.type, event.headers(), data)

@@ -147,7 +147,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("statement", REFUSED)
-async def test_audit_role_is_refused_what_others_own(database: Postgres, statement: str) -> None:
+async def test_audit_role_cannot_read_tables_of_other_roles(database: Postgres, statement: str) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await asked(database, "suma_audit_worker", statement)
 
@@ -180,7 +180,7 @@ async def run(name: str, environment: Mapping[str, str]) -> tuple[int, str]:
     return child.returncode, errors.decode()
 
 
-async def test_service_before_its_migration_says_what_to_run(real: Servers, tmp_path: Path) -> None:
+async def test_service_before_its_migration_names_the_command_to_run(real: Servers, tmp_path: Path) -> None:
     given = {**real.environment, **real.own["committee_worker"], "SUMA_DATA_DIR": str(tmp_path / "data")}
     code, said = await run("committee_worker", given)
     assert code == 1

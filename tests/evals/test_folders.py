@@ -71,7 +71,7 @@ def test_moved_file_gets_folder_or_dated_name(root: Path) -> None:
     assert "2025/2025-08/old.txt" in after(root, moved={"old.txt": "{year}/{month}/"})
 
 
-def test_a_folder_moves_with_what_is_in_it(root: Path) -> None:
+def test_folder_moves_with_its_contents(root: Path) -> None:
     assert "out/in/c.pdf" in after(root, moved={"in/": "out/"})
 
 

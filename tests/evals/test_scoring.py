@@ -175,7 +175,7 @@ LOOK = case(tools=["manage-files.list"], shows=["a.tmp", "b.tmp"])
         ("2 files.", False),
     ],
 )
-def test_a_listing_shows_what_was_asked_for_and_no_more(scored: ScoredFolder, said: str, right: bool) -> None:
+def test_listing_must_show_exactly_the_expected_files(scored: ScoredFolder, said: str, right: bool) -> None:
     assert scored.judged(LOOK, Ran("manage-files.list"), said=said).right is right
 
 

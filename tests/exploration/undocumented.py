@@ -210,7 +210,7 @@ UNDOCUMENTED: Mapping[str, Outside] = {
     "GET /a2a/v1/extendedAgentCard": Outside(
         f"{SURFACE}::test_unknown_operations_are_refused_in_protocol_errors", headers=VERSION
     ),
-    "POST /mcp": Outside(f"{MCP}::test_endpoint_passes_what_fits_any_server", MESSAGES, headers=RPC),
+    "POST /mcp": Outside(f"{MCP}::test_endpoint_passes_the_scenarios_for_any_server", MESSAGES, headers=RPC),
     "GET /mcp": Outside("services/gateway/api/test_mcp.py::test_no_stream_without_a_request", headers=RPC),
     "DELETE /mcp": Outside("services/gateway/api/test_mcp.py::test_no_stream_without_a_request", headers=RPC),
 }

@@ -184,7 +184,7 @@ async def test_a_person_at_the_terminal_leaves_one_group_out(live: Installation)
 
 
 @pytest.mark.requirement("S4-34")
-async def test_a_person_who_says_no_changes_nothing(live: Installation) -> None:
+async def test_refused_approval_in_the_terminal_changes_nothing(live: Installation) -> None:
     folder = mess(live.folder / "denied")
     with Terminal(live, "run", "sort by type", "--in", str(folder)) as terminal:
         await terminal.answer("[y]es", "n")

@@ -43,7 +43,7 @@ async def test_the_tools_are_listed_with_their_schemas(live: Installation) -> No
 
 
 @pytest.mark.requirement("A22a")
-async def test_a_commit_is_answered_within_what_it_changes(live: Installation) -> None:
+async def test_commit_approval_refuses_args_and_unrelated_paths(live: Installation) -> None:
     async with live.api() as api:
         there = await _tidying(live, api, "answers")
         where = f"/v1/approvals/{there['approval_id']}"

@@ -46,7 +46,7 @@ def full(live: Installation) -> Iterator[Path]:
         ("", 2),
     ],
 )
-async def test_exit_code_tells_how_a_run_ended(live: Installation, goal: str, code: int) -> None:
+async def test_exit_code_shows_the_outcome_of_a_run(live: Installation, goal: str, code: int) -> None:
     folder = mess(live.folder / f"code {goal}")
     (folder / "deep").mkdir()
     (folder / "deep" / "old.log").touch()

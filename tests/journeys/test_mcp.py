@@ -278,7 +278,7 @@ async def test_command_serves_hosts_on_standard_streams(served: Served, revision
     assert names(folder) == ["notes.txt"]
 
 
-async def test_command_without_a_platform_says_so() -> None:
+async def test_command_without_a_platform_reports_it() -> None:
     started = command(f"http://127.0.0.1:{free_port()}", "suma_none")
     ended = await anyio.run_process([started.command, *started.args], env=started.env, check=False, input=b"")
     assert ended.returncode == 4

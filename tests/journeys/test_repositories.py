@@ -69,7 +69,7 @@ def state(project: Path) -> list[str]:
 
 
 @pytest.mark.requirement("S4-48", "A24")
-async def test_cleaning_a_folder_leaves_its_repositories_as_they_were(where: Dsns, tmp_path: Path) -> None:
+async def test_cleaning_a_folder_leaves_its_repositories_unchanged(where: Dsns, tmp_path: Path) -> None:
     async with run_platform(where, tmp_path) as at:
         folder = at.root / "Downloads"
         projects = messy(folder)

@@ -203,7 +203,7 @@ async def test_single_service_uses_a_live_platforms_servers(live: Installation) 
         await readiness(api)
 
 
-async def test_one_service_alone_without_any_platform_says_what_is_missing(own: Installation) -> None:
+async def test_service_without_a_platform_reports_the_missing_data_directory(own: Installation) -> None:
     said = await own.run("services", "committee_worker")
     assert said.code == 2
     assert "no data directory exists" in said.err

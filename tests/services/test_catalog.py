@@ -12,7 +12,7 @@ from services import catalog
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_lists_every_service_folder_and_no_other() -> None:
+def test_catalogue_lists_exactly_the_service_folders() -> None:
     folders = {path.parent.name for path in (ROOT / "services").glob("*/service.py")}
     assert set(catalog.NAMES) == folders
 

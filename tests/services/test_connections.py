@@ -177,7 +177,7 @@ async def test_an_answer_that_is_not_read_is_dropped() -> None:
 
 
 @pytest.mark.parametrize("start", [b"", b"GET / HT", b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"])
-async def test_slow_clients_keep_nobody_out(start: bytes) -> None:
+async def test_slow_clients_do_not_block_others(start: bytes) -> None:
     async with served(Bounds(), most=100) as connect:
         for _ in range(400):
             _, writer = await connect()

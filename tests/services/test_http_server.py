@@ -31,7 +31,7 @@ def test_an_address_that_is_not_ours_is_refused(host: str) -> None:
         http_server.bind(host, 0, variable="SUMA_PORT")
 
 
-async def test_who_asks_before_it_serves_is_answered_once_it_does() -> None:
+async def test_early_request_is_answered_once_the_server_starts() -> None:
     app = Starlette(routes=[Route("/", lambda request: PlainTextResponse("hello"))])
     with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
         async with httpx.AsyncClient(verify=False) as client:
@@ -40,12 +40,12 @@ async def test_who_asks_before_it_serves_is_answered_once_it_does() -> None:
                 assert (await asyncio.wait_for(early, 5)).text == "hello"
 
 
-def test_every_address_is_told_as_one_that_can_be_called() -> None:
+def test_wildcard_address_is_reported_as_loopback() -> None:
     with closing(http_server.bind("0.0.0.0", 0, variable="SUMA_PORT")) as taken:
         assert http_server.url_of(taken).startswith("http://127.0.0.1:")
 
 
-async def test_a_request_in_hand_is_answered_before_it_stops() -> None:
+async def test_running_request_is_answered_before_the_server_stops() -> None:
     asked, finish = asyncio.Event(), asyncio.Event()
 
     async def slow(request: Request) -> PlainTextResponse:

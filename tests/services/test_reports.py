@@ -38,7 +38,7 @@ def record(subscription: Subscription, data: bytes) -> Record:
 @pytest.mark.requirement("A13")
 @pytest.mark.parametrize("data", GARBAGE, ids=repr)
 @pytest.mark.parametrize("name", catalog.NAMES)
-async def test_the_death_of_garbage_can_be_told(name: str, data: bytes, tmp_path: Path) -> None:
+async def test_malformed_event_can_be_reported_as_a_dead_letter(name: str, data: bytes, tmp_path: Path) -> None:
     async with build_platform(NOWHERE, tmp_path, names=(name,)) as (_, (service,)):
         for subscription in service.subscriptions:
             dead = record(subscription, data)

@@ -12,11 +12,11 @@ from services.start import LeaseOwners, ServerEnded, unless_a_server_ends
 from services.wiring import Ended, Servers
 
 
-def test_a_first_start_has_nobody_before_it(tmp_path: Path) -> None:
+def test_first_start_has_no_past_owners(tmp_path: Path) -> None:
     assert LeaseOwners(tmp_path / "lives").past() == []
 
 
-def test_the_dead_are_remembered_until_what_they_held_is_free(tmp_path: Path) -> None:
+def test_dead_owners_are_remembered_until_their_leases_are_freed(tmp_path: Path) -> None:
     lives = LeaseOwners(tmp_path / "lives")
     lives.record(["first"])
     # A start that is killed before it has freed them.

@@ -79,7 +79,7 @@ NEVER = (
 )
 
 
-def test_start_of_all_services_loads_only_what_it_uses(modules: dict[str, set[str]]) -> None:
+def test_start_of_all_services_loads_only_used_modules(modules: dict[str, set[str]]) -> None:
     assert not modules["whole"] & set(NEVER)
 
 
@@ -94,7 +94,7 @@ def test_service_without_a_model_needs_no_key_and_loads_none(modules: dict[str, 
     assert "services.gateway.surfaces.openai.chat" not in modules["gateway alone"]
 
 
-def test_the_vendor_that_is_chosen_is_loaded_alone(modules: dict[str, set[str]]) -> None:
+def test_only_the_chosen_vendor_is_loaded(modules: dict[str, set[str]]) -> None:
     assert "pydantic_ai.models.openai" in modules["vendor"]
     assert "anthropic" not in modules["vendor"]
 

@@ -35,7 +35,7 @@ async def test_an_exception_among_the_replies_is_raised_in_its_turn() -> None:
     assert (await model.review(TASK, PLAN, ())).text == "{}"
 
 
-async def test_a_script_that_ran_out_says_so() -> None:
+async def test_exhausted_script_raises_an_error() -> None:
     model = Scripted()
     with pytest.raises(OutOfReplies):
         await model.plan(TASK, ())

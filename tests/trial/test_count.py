@@ -28,24 +28,26 @@ ONE = Turn("t1", "plain", 0.0, ())
         ("unknown", Found(2, 2), {"unknown": 1, "doubled": 1}),
     ],
 )
-def test_what_a_turn_says_is_held_against_the_world(state: State | None, found: Found, wrong: dict[str, int]) -> None:
+def test_turn_state_is_compared_with_the_effects_found(
+    state: State | None, found: Found, wrong: dict[str, int]
+) -> None:
     ended = {"t1": state} if state else {}
     counted = count([ONE], found={"t1": found}, ended=ended)
     assert counted == {"plain": replace(Figures(turns=1, effects=found.made), **wrong)}
 
 
-def test_a_turn_that_a_person_settled_stays_among_the_unknown() -> None:
+def test_turn_settled_by_a_person_counts_as_unknown() -> None:
     counted = count([ONE], found={"t1": Found(2, 2)}, ended={"t1": "completed"}, unknown=["t1"])
     assert counted["plain"] == Figures(turns=1, effects=2, unknown=1, doubled=1)
 
 
 @pytest.mark.parametrize("fault", ["duplicates", "lost", "untrue", "doubled"])
-def test_one_fault_in_a_thousand_is_not_clean(fault: str) -> None:
+def test_single_fault_in_a_thousand_turns_is_not_clean(fault: str) -> None:
     figures = [Figures(turns=999, hits=400, effects=999), replace(Figures(turns=1), **{fault: 1})]
     assert not total(figures).clean
 
 
-def test_too_few_hits_are_told() -> None:
+def test_too_few_hits_are_reported() -> None:
     figures = {"a": Figures(turns=250, hits=200), "b": Figures(turns=250, hits=49)}
     assert missing_hits(figures) == ["b: 49 of 250"]
     assert missing_hits({"a": Figures(turns=1000, hits=299)}) == ["all: 299 of 1000"]

@@ -41,7 +41,7 @@ async def tried(server: Postgres, tmp_path: Path) -> AsyncIterator[Try]:
         yield run
 
 
-async def test_turns_that_nobody_kills_have_one_effect_each(tried: Try) -> None:
+async def test_turns_without_kills_have_one_effect_each(tried: Try) -> None:
     turns = [doomed(f"t{n}", "plain") for n in range(20)]
     result = await tried(turns)
     assert (result.kills, counted(turns, result)) == (0, {"plain": Figures(turns=20, effects=20)})
@@ -54,7 +54,7 @@ async def test_a_planted_duplicate_is_counted(tried: Try) -> None:
     assert told == Figures(turns=1, hits=1, exposed=1, effects=3, duplicates=2)
 
 
-async def test_an_effect_that_the_world_makes_once_is_no_duplicate(tried: Try) -> None:
+async def test_repeated_keyed_request_is_no_duplicate(tried: Try) -> None:
     turns = [doomed("t1", "keyed", Window.HELD, Window.HELD)]
     assert counted(turns, await tried(turns))["keyed"] == Figures(turns=1, hits=1, exposed=1, effects=1)
 

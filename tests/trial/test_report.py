@@ -57,16 +57,16 @@ def test_unknown_effects_other_than_at_most_once_fail_the_trial() -> None:
     assert told(unknown="t1").problems == ["idempotent: 1 unknown"]
 
 
-def test_a_trial_that_met_too_few_turns_fails() -> None:
+def test_trial_with_too_few_hits_fails() -> None:
     assert told(hits={"t2": 1}).problems == ["too few hits, idempotent: 0 of 1"]
 
 
-def test_others_are_counted_and_fail_nothing() -> None:
+def test_faults_of_other_contenders_do_not_fail_the_trial() -> None:
     peer = told(found={**ONCE, "t1": Found(3, 3)}, ours=False)
     assert (peer.problems, peer.figures["idempotent"].duplicates) == ([], 2)
 
 
-def test_the_document_and_the_table_hold_every_figure() -> None:
+def test_document_and_table_contain_every_figure() -> None:
     said = document([told()], seed=7, turns=2)
     assert (said["seed"], said["contenders"][0]["all"]["hits"], said["contenders"][0]["kills"]) == (7, 2, 2)
     page = Console(file=StringIO(), width=200)

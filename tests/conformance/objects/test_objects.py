@@ -256,7 +256,7 @@ async def test_a_process_that_is_killed_in_the_middle_leaves_nothing(rig: Rig, t
     assert await rig.objects.exists("acme", name_of(LARGE * 4 + b"x"))
 
 
-async def test_a_store_that_works_says_so(objects: Objects) -> None:
+async def test_working_store_reports_that_it_is_alive(objects: Objects) -> None:
     await objects.alive()
     await objects.put("acme", b"content")
     await objects.alive()

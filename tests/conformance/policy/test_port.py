@@ -27,7 +27,7 @@ async def test_an_answer_names_its_rule_and_its_bundle(policy: Policy) -> None:
     assert decision.reason
 
 
-async def test_every_decision_is_counted_whichever_service_asks(policy: Policy) -> None:
+async def test_decisions_are_counted_by_action_and_verdict(policy: Policy) -> None:
     def count(allowed: str) -> float:
         labels = {"action": "conversation.send", "allowed": allowed}
         return REGISTRY.get_sample_value("suma_policy_decisions_total", labels) or 0.0

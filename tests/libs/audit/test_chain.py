@@ -21,7 +21,7 @@ def test_each_tenant_begins_elsewhere() -> None:
 
 
 @pytest.mark.requirement("S0-07", "S3-34")
-def test_a_record_says_who_did_what_where_and_when() -> None:
+def test_record_has_actor_action_resource_and_time() -> None:
     record = record_of(event(1))
     told = {name: record[name] for name in ("id", "tenant", "session", "time")}
     assert told == {"id": "event-1", "tenant": "acme", "session": "s-1", "time": "2026-01-01T00:00:00+00:00"}

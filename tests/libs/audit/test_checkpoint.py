@@ -74,7 +74,7 @@ def file(tmp_path: Path) -> CheckpointFile:
 
 
 @pytest.mark.requirement("A36")
-def test_the_file_returns_what_was_written_in_order(keys: Keys, file: CheckpointFile) -> None:
+def test_checkpoint_file_returns_its_lines_in_order(keys: Keys, file: CheckpointFile) -> None:
     written = [sealed(keys, count) for count in (1, 2, 3)]
     for checkpoint in written:
         file.append(checkpoint)

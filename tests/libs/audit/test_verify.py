@@ -132,7 +132,7 @@ def test_relinked_change_is_found_at_the_next_checkpoint(lines: list[bytes], pos
 
 
 @pytest.mark.requirement("A36")
-def test_a_removal_with_all_links_made_anew_is_found(lines: list[bytes]) -> None:
+def test_removal_with_recomputed_links_is_found(lines: list[bytes]) -> None:
     del lines[record_at(lines, 5)]
     # The links up to 5 are consistent again, but the checkpoint covers 6.
     assert found(relinked(lines)) == 6

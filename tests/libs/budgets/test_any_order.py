@@ -79,7 +79,7 @@ def accounts(payer: Payer) -> list[tuple[str, str]]:
 @pytest.mark.requirement("A17c")
 @given(order=st.lists(steps, max_size=25))
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
-async def test_the_accounts_say_what_a_model_says_after_any_calls(bank: Bank, order: list[Step]) -> None:
+async def test_accounts_match_a_model_after_any_calls(bank: Bank, order: list[Step]) -> None:
     book, budgets = Book(f"tenant {next(tenants)}"), bank.one(**LIMITS)
     for verb, number, amount in order:
         if verb == "reserve":

@@ -126,7 +126,7 @@ async def test_lowered_limit_applies_to_new_reservations(bank: Bank) -> None:
 
 
 @pytest.mark.parametrize("window", ["hour", "day", "week", "month"])
-async def test_a_tenants_account_begins_anew_with_the_calendar(bank: Bank, window: Window) -> None:
+async def test_tenant_account_starts_empty_in_each_calendar_window(bank: Bank, window: Window) -> None:
     budgets = bank.budgets()
     budgets.limits = replace(limited(tenant=HUNDRED), window=window)
     await budgets.reserve(ADA, HUNDRED, about="toy")

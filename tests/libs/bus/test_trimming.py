@@ -248,7 +248,7 @@ async def test_a_process_trims_by_itself_and_counts_it(yard: Yard) -> None:
     assert await yard.positions() == []
 
 
-async def test_the_oldest_record_tells_its_age(yard: Yard) -> None:
+async def test_age_of_the_oldest_record_is_reported(yard: Yard) -> None:
     await yard.publish()
     await yard.later(100)
     found = {topic.topic: topic for topic in await topic_sizes(yard.platform.database, TOPICS.values())}

@@ -59,7 +59,7 @@ async def test_refused_request_fits_after_its_retry_after() -> None:
     assert await fits(shop.windows, limit(10))
 
 
-async def test_standing_tells_what_fits_and_when_the_window_ends() -> None:
+async def test_standing_reports_the_remaining_requests_and_the_window_end() -> None:
     shop = Shop(Clock(1000 * MINUTE + 20))
     assert await shop.windows.admit([limit(10), limit(3, whose="ada")]) == [
         LimitState(limit(10), left=9, reset=40.0),

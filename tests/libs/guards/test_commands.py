@@ -193,7 +193,7 @@ ORDINARY = r"""
 
 @pytest.mark.requirement("A3", "S0-15", "S0-21", "S0-22")
 @pytest.mark.parametrize(("rule", "text"), CAUGHT)
-def test_a_blocked_pattern_is_caught_however_it_is_spelled(rule: str, text: str) -> None:
+def test_blocked_pattern_is_caught_in_any_spelling(rule: str, text: str) -> None:
     with pytest.raises(CommandBlocked) as blocked:
         check_argument(text)
     assert blocked.value.rule == rule
@@ -207,7 +207,7 @@ def test_names_and_prose_are_let_through(text: str) -> None:
 
 @pytest.mark.requirement("A3", "S0-15")
 @pytest.mark.parametrize("name", ["curl", "wget notes.txt", "rm -rf notes.txt", "docs/how to curl"])
-def test_workspace_file_is_a_path_whatever_its_name(name: str) -> None:
+def test_workspace_file_of_any_name_counts_as_a_path(name: str) -> None:
     check_argument(name, {name}.__contains__)
 
 

@@ -99,7 +99,7 @@ def test_allowed_path_is_always_under_the_root(parts: list[str], lead: bool) -> 
 
 
 @pytest.mark.requirement("A5", "S0-13")
-def test_the_schema_tells_which_args_are_paths() -> None:
+def test_schema_marks_the_path_args() -> None:
     schema = {
         "$defs": {"place": PATH},
         "properties": {

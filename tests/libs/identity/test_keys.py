@@ -17,7 +17,7 @@ def minted() -> tuple[str, ApiKey]:
 
 
 @pytest.mark.requirement("S3-50")
-def test_a_key_tells_its_tenant_principal_and_scopes(minted: tuple[str, ApiKey]) -> None:
+def test_key_identifies_its_tenant_principal_and_scopes(minted: tuple[str, ApiKey]) -> None:
     text, key = minted
     assert authenticate(text, key, now=NOW) == Principal("acme", "ada", frozenset({"chat"}))
 

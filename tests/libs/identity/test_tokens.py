@@ -23,7 +23,7 @@ class Berth(Claims):
     only: str = "sleeping"
 
 
-def test_a_token_says_what_was_sealed(keys: Keys) -> None:
+def test_token_returns_its_sealed_claims(keys: Keys) -> None:
     assert unseal(keys, "train", Ticket, seal(keys, "train", Ticket(seat=7))) == Ticket(seat=7)
 
 

@@ -44,7 +44,7 @@ def test_plain_values_have_the_bytes_of_the_general_way(value: Any) -> None:
     ("spelled", "also"),
     [("1", "1.0"), ("1", "1e0"), ("0", "-0.0"), ("1e16", "10000000000000000"), ("1e23", "1" + "0" * 23)],
 )
-def test_a_number_is_its_value_however_it_is_spelled(spelled: str, also: str) -> None:
+def test_number_is_canonical_in_any_spelling(spelled: str, also: str) -> None:
     assert canonical(json.loads(spelled)) == canonical(json.loads(also))
 
 

@@ -110,7 +110,7 @@ def test_threads_that_start_at_once_agree_on_one_key(folder: Path) -> None:
     assert len(private_keys(folder, "grants")) == 1
 
 
-def test_only_the_owner_may_read_what_is_private(folder: Path, keys: Keys) -> None:
+def test_only_the_owner_may_read_private_files(folder: Path, keys: Keys) -> None:
     keys.sign("grants", b"run it")
     keys.secret("salt")
     private = [*private_keys(folder, "grants"), folder / "salt" / "secret"]

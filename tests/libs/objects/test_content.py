@@ -20,7 +20,7 @@ def test_no_name_ends_the_header_or_its_quotes(filename: str) -> None:
 
 
 @pytest.mark.parametrize("filename", ["a.json", "Größe.json", "a b.json", 'say "hi".txt', "a;b=c.txt", "back\\slash"])
-def test_every_name_comes_back_as_it_was(filename: str) -> None:
+def test_every_file_name_survives_the_header(filename: str) -> None:
     message = EmailMessage()
     message["Content-Disposition"] = disposition(filename).replace('filename="', 'plain="')
     assert message.get_filename() == filename

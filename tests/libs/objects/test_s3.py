@@ -296,7 +296,7 @@ async def test_invalid_bucket_name_is_refused_at_the_start(bucket: Bucket) -> No
             pass
 
 
-async def test_without_any_credentials_the_start_says_so(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_start_without_credentials_names_the_problem(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)

@@ -191,7 +191,7 @@ GARBAGE = {
 
 @pytest.mark.requirement("A8", "P4")
 @pytest.mark.parametrize("garbage", GARBAGE.values(), ids=[name.replace(" ", "-") for name in GARBAGE])
-async def test_garbage_is_no_answer_and_readiness_says_so(garbage: bytes) -> None:
+async def test_malformed_response_is_no_answer_and_degrades_readiness(garbage: bytes) -> None:
     async with lying(garbage) as liar, connected(liar.url) as policy:
         with pytest.raises(PolicyUnanswered):
             await policy.decide("conversation.send", SPEAK)

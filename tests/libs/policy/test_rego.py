@@ -40,7 +40,7 @@ async def test_question_without_an_answer_is_counted(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("rules", BROKEN.values(), ids=[name.replace(" ", "-") for name in BROKEN])
-async def test_a_broken_bundle_keeps_the_old_one_and_says_so(tmp_path: Path, rules: str) -> None:
+async def test_broken_bundle_keeps_the_old_one_and_reports_it(tmp_path: Path, rules: str) -> None:
     policy = await in_force(bundle(tmp_path))
     revision = policy.revision
     bundle(tmp_path, rules)
@@ -53,7 +53,7 @@ async def test_a_broken_bundle_keeps_the_old_one_and_says_so(tmp_path: Path, rul
 
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("data", ["{", "[]", "\udcff"])
-async def test_broken_settings_keep_the_old_bundle_and_say_so(tmp_path: Path, data: str) -> None:
+async def test_broken_settings_keep_the_old_bundle_and_report_it(tmp_path: Path, data: str) -> None:
     policy = await in_force(bundle(tmp_path))
     (tmp_path / "data.json").write_bytes(data.encode(errors="surrogateescape"))
     assert not await policy.reload()

@@ -65,7 +65,7 @@ async def test_stop_during_a_slow_handler_loses_and_repeats_nothing(workshop: Wo
 
 
 @pytest.mark.requirement("A15")
-async def test_hurried_stop_leaves_a_slow_record_to_another_member(
+async def test_second_stop_signal_leaves_a_slow_record_to_another_member(
     workshop: Workshop,
 ) -> None:
     slow(workshop)

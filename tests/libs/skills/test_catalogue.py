@@ -77,7 +77,7 @@ def test_every_prerequisite_of_a_tool_exists() -> None:
 
 
 @pytest.mark.requirement("S4-41", "S4-42")
-def test_a_skill_carries_what_its_folder_declares(write: Write, tmp_path: Path) -> None:
+def test_skill_has_the_declarations_of_its_folder(write: Write, tmp_path: Path) -> None:
     write()
     skill = Skills.load([tmp_path / "workspace"]).skills["demo"]
     assert (skill.id, skill.version, skill.description) == ("skill-demo-v1", "1.0", "Looks.")

@@ -50,7 +50,7 @@ def test_a_server_never_takes_the_name_of_another_tool() -> None:
     assert [tool.name for tool in skills.tools_for("globex")] == ["mail.send"]
 
 
-async def test_the_catalogue_follows_its_source_and_keeps_what_it_knew() -> None:
+async def test_catalogue_follows_its_source_and_keeps_known_tools() -> None:
     catalogue = Catalogue.fixed(Skills())
     catalogue.follow(source := Source(SEND))
     await catalogue.refresh()

@@ -56,7 +56,7 @@ def done_with(root: Path, step: Step, *operations: AnyOperation) -> None:
 @pytest.mark.requirement("S4-20", "S4-25", "A24")
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=st.lists(ACTIONS, max_size=20))
-def test_the_disk_becomes_what_the_stage_shows(root: Path, actions: list[Action]) -> None:
+def test_commit_makes_the_disk_match_the_stage(root: Path, actions: list[Action]) -> None:
     work = copied(root)
     stage = Stage(Tree.scan(work))
     for action in actions:
@@ -199,7 +199,7 @@ def test_excluding_a_foreign_change_commits_the_rest(root: Path, outside: Outsid
 
 
 @pytest.mark.requirement("A26", "A28", "S4-49")
-def test_a_folder_is_deleted_but_for_what_is_left_out(root: Path) -> None:
+def test_folder_is_deleted_except_for_excluded_files(root: Path) -> None:
     result = commit(
         root, staged(root, Delete(path="docs")), commit_id="c", fence=owner, exclude=["docs/old/invoice.txt"]
     )

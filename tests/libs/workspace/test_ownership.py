@@ -94,7 +94,7 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-def test_a_copied_folder_loses_its_history_and_says_so(root: Path, tmp_path: Path) -> None:
+def test_copied_folder_loses_its_history_and_reports_it(root: Path, tmp_path: Path) -> None:
     committed(root, OURS)
     copy = Path(shutil.copytree(root, tmp_path / "copy"))
     assert "copied or moved" in (check(copy, OURS) or "")

@@ -49,7 +49,7 @@ def kinds(root: Path) -> dict[str, str]:
     return {tree.path(node): tree.kind(node) for node in tree.beneath(ROOT) if node}
 
 
-def test_a_repository_is_one_node_whatever_its_data(work: Path) -> None:
+def test_repository_of_any_kind_is_one_node(work: Path) -> None:
     found = kinds(work)
     assert [path for path, kind in found.items() if kind == "repository"] == ["app", "hg", "linked", "mirror", "svn"]
     assert not [path for path in found if path.startswith(("app/", "hg/", "linked/", "mirror/", "svn/"))]

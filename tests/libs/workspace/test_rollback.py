@@ -53,7 +53,7 @@ def made(root: Path, content: str) -> Path:
 
 @pytest.mark.requirement("A24", "S4-21", "S0-24")
 @pytest.mark.parametrize("place", ["memory", "disk"])
-def test_everything_comes_back_as_it_was(tmp_path: Path, disk: Path, place: str) -> None:
+def test_rollback_restores_everything(tmp_path: Path, disk: Path, place: str) -> None:
     root = grow((disk if place == "disk" else tmp_path) / "work", DOWNLOADS)
     os.setxattr(root / "empty.txt", "user.tag", b"kept")
     (root / "empty.txt").chmod(0o4751)
@@ -226,7 +226,7 @@ def test_only_commits_can_be_rolled_back(root: Path, id: str) -> None:
 
 
 @pytest.mark.requirement("A24", "A26")
-def test_redo_restores_what_the_commit_made(root: Path) -> None:
+def test_redo_restores_the_commit(root: Path) -> None:
     before = manifest(root)
     done(root, *MIXED)
     after = manifest(root)

@@ -26,7 +26,7 @@ def test_a_folder_in_the_home_is_a_root(home: Path) -> None:
 
 @pytest.mark.requirement("S4-29", "A5")
 @pytest.mark.parametrize("name", [".", "..", ".ssh", ".config", ".config/app", "suma", "suma/blobs", "Downloads/none"])
-def test_credentials_our_own_data_and_what_holds_them_are_refused(home: Path, name: str) -> None:
+def test_credentials_suma_data_and_their_parent_folders_are_refused(home: Path, name: str) -> None:
     with pytest.raises(BadRoot):
         check_root(home / name, home / "suma", home)
 

@@ -144,7 +144,7 @@ def test_a_move_to_a_folder_goes_into_it(root: Path) -> None:
     assert stage.apply(Move(path="README", target="docs")).paths == ("docs/README",)
 
 
-def test_a_copy_has_the_content_of_what_it_copies(root: Path) -> None:
+def test_copy_has_the_content_of_its_source(root: Path) -> None:
     stage = staged(root, Write(path="docs/letter.txt", content=text("new")), Copy(path="docs", target="copy"))
     shape = staged_shape(stage)
     assert {path[5:]: held for path, held in shape.items() if path.startswith("copy/")} == {
@@ -191,7 +191,7 @@ def test_a_replayed_log_is_the_same_stage(root: Path, actions: list[Action]) -> 
 
 
 @pytest.mark.requirement("A26")
-def test_a_replay_notices_what_was_changed_after_it_was_staged(root: Path) -> None:
+def test_replay_detects_changes_made_after_staging(root: Path) -> None:
     stage = Stage(Tree.scan(root))
     log = [stage.apply(Delete(path="docs")).operation, stage.apply(Delete(path="README")).operation]
     (root / "docs/old/new.txt").write_text("someone's")
@@ -200,7 +200,7 @@ def test_a_replay_notices_what_was_changed_after_it_was_staged(root: Path) -> No
 
 
 @pytest.mark.requirement("A26")
-def test_a_replay_of_what_no_longer_applies_keeps_the_versions(root: Path) -> None:
+def test_replay_of_inapplicable_operations_keeps_the_versions(root: Path) -> None:
     stage = Stage(Tree.scan(root))
     log = [stage.apply(Delete(path="README")).operation, stage.apply(Delete(path="empty.txt")).operation]
     (root / "README").unlink()

@@ -23,7 +23,7 @@ def test_a_scan_finds_every_name(root: Path) -> None:
 
 
 @pytest.mark.requirement("S4-26")
-def test_the_export_is_what_networkx_exports(root: Path) -> None:
+def test_export_equals_the_networkx_export(root: Path) -> None:
     tree = Tree.scan(root)
     assert tree.export() == nx.node_link_data(graph(tree), edges="edges")
 

@@ -21,7 +21,7 @@ def test_children_are_the_staged_ones_in_order_of_name(root: Path) -> None:
 
 
 @pytest.mark.requirement("S4-14", "S4-24")
-def test_metadata_says_what_a_file_is(root: Path) -> None:
+def test_metadata_has_the_kind_and_size_of_a_file(root: Path) -> None:
     node = Stage(Tree.scan(root)).get_metadata("docs/old/report.pdf")
     assert (node.name, node.extension, node.kind, node.size) == ("report.pdf", ".pdf", "file", 550)
     assert node.modified_at is not None
@@ -38,7 +38,7 @@ def test_content_follows_a_file_that_was_moved(root: Path) -> None:
     assert stage.read_content("papers/letter.txt").data == b"dear"
 
 
-def test_content_is_what_was_staged_last(root: Path) -> None:
+def test_content_is_the_last_staged_one(root: Path) -> None:
     stage = staged(root, Write(path="README", content=text("other")))
     assert stage.read_content("README").data == b"other"
 
@@ -51,7 +51,7 @@ def test_blob_is_read_from_the_cache(root: Path, tmp_path: Path) -> None:
     assert stage.read_content("new").data == b"from the store"
 
 
-def test_a_limit_cuts_and_says_so(root: Path) -> None:
+def test_limit_truncates_and_reports_it(root: Path) -> None:
     excerpt = Stage(Tree.scan(root)).read_content("binary.bin", limit=10)
     assert (excerpt.data, excerpt.size, excerpt.truncated) == (bytes(range(10)), 256, True)
 

@@ -130,7 +130,7 @@ async def test_one_changed_byte_is_found_offline(at: RunningAudit) -> None:
 
 
 @pytest.mark.requirement("A36")
-async def test_a_chain_written_anew_contradicts_the_checkpoints_outside(at: RunningAudit) -> None:
+async def test_rewritten_chain_contradicts_the_outside_checkpoints(at: RunningAudit) -> None:
     await at.chained(action(1), action(2))
     await at.export()
     await at.tamper("delete from audit.audit_events; delete from audit.checkpoints; delete from audit.heads")

@@ -68,7 +68,7 @@ async def test_an_own_export_is_checked_against_own_keys(log: Log, file: Path, d
     assert "a known key; checked against 1 outside checkpoint" in result.output
 
 
-async def test_a_forgery_signed_anew_is_an_error(log: Log, file: Path, tmp_path: Path) -> None:
+async def test_forged_export_with_new_signatures_is_an_error(log: Log, file: Path, tmp_path: Path) -> None:
     log.keys.public(PURPOSE)
     await write(forged(log, tmp_path), file)
     result = suma(file)

@@ -52,7 +52,7 @@ def test_unknown_effects_are_listed_and_shown(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(("flag", "verdict"), [("--happened", "happened"), ("--did-not-happen", "did_not_happen")])
-def test_an_answer_carries_the_digest_of_what_is_asked(
+def test_effect_answer_carries_the_digest_of_its_question(
     monkeypatch: pytest.MonkeyPatch, flag: str, verdict: str
 ) -> None:
     with running(server := Doubting(), monkeypatch) as runner:

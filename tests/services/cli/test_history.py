@@ -60,7 +60,7 @@ def test_a_log_lists_changes_sizes_and_undo(monkeypatch: pytest.MonkeyPatch, tmp
     assert told["bytes"] == 624_000_000
 
 
-def test_a_purge_frees_what_is_older(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_purge_removes_older_history(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     server = Historian()
     with running(server, monkeypatch) as runner:
         done = runner.invoke(app, ["purge", "--in", str(tmp_path), "--older-than", "7d", "--yes"])

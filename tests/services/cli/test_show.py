@@ -144,7 +144,7 @@ def test_verbose_shows_step_times_and_results() -> None:
     assert text == "✔ 1. Do 1: 3 groups (1.5 s)\n"
 
 
-def test_a_step_that_was_not_done_says_so_and_why() -> None:
+def test_undone_step_is_shown_with_its_reason() -> None:
     failed = event(1, "step.changed", **step(2, state="failed", summary="", error="no such file"))
     assert shown(failed) == "✘ Do 2 – not done: no such file\n"
 
@@ -328,7 +328,7 @@ def test_a_refusal_is_shown_with_its_reason() -> None:
 
 
 @pytest.mark.parametrize(("micros", "price"), [(12_300, ", $0.0123"), (0, "")])
-def test_a_turn_ends_with_what_its_model_cost(micros: int, price: str) -> None:
+def test_turn_ends_with_its_model_cost(micros: int, price: str) -> None:
     usage = {"model": "openai:toy", "input_tokens": 1200, "output_tokens": 34, "cost_micros": micros}
     for state in ("completed", "failed"):
         ended = event(1, "turn.ended", state=state, reason=None, detail="", usage=usage)

@@ -100,7 +100,7 @@ def test_a_folder_is_looked_at_by_its_whole_path(monkeypatch: pytest.MonkeyPatch
     assert server.asked == [f"/v1/skills?root={str(tmp_path).replace('/', '%2F')}"]
 
 
-def test_an_approval_carries_the_digest_of_what_was_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_approval_carries_the_shown_digest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["approve", "letters", "--in", str(tmp_path), "--yes"])
     assert done.exit_code == 0, done.output
@@ -125,7 +125,7 @@ def test_a_revocation_names_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert server.posts == [("/v1/skills/letters/revoke", {"root": str(tmp_path)})]
 
 
-def test_a_check_needs_no_platform_and_says_what_it_read(tmp_path: Path) -> None:
+def test_check_needs_no_platform_and_names_its_files(tmp_path: Path) -> None:
     folder = skill(tmp_path, tools_dot_yaml=TOOL)
     done = CliRunner().invoke(skills.app, ["check", str(folder)])
     assert (done.exit_code, done.output) == (0, "✔ demo primitive, version 0.1.0, 1 tool\n")
@@ -142,13 +142,13 @@ def test_check_lists_every_problem_of_a_skills_folder(tmp_path: Path) -> None:
     assert str(bad) in done.output
 
 
-def test_a_check_of_what_holds_no_skill_says_so(tmp_path: Path) -> None:
+def test_check_of_a_folder_without_a_skill_reports_it(tmp_path: Path) -> None:
     done = CliRunner().invoke(skills.app, ["check", str(tmp_path)])
     assert isinstance(done.exception, Usage)
 
 
 @pytest.mark.requirement("S4-59")
-def test_a_search_tells_the_nearest_skills_with_their_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_shows_the_nearest_skills_with_their_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["search", "move", "files"])
         assert (done.exit_code, done.output.splitlines()[1].split()[:2]) == (0, ["0.81", "manage-files"])
@@ -157,7 +157,7 @@ def test_a_search_tells_the_nearest_skills_with_their_scores(monkeypatch: pytest
 
 
 @pytest.mark.requirement("S4-59")
-def test_a_search_that_finds_nothing_says_so_and_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_without_a_match_reports_it_and_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["search", "pizza"])
     assert (done.exit_code, "No skill matches" in done.output) == (1, True)

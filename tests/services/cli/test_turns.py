@@ -103,7 +103,7 @@ def test_reconnected_stream_repeats_no_text() -> None:
 
 
 @pytest.mark.requirement("A22a")
-def test_an_answer_carries_the_digest_of_what_was_shown() -> None:
+def test_answer_carries_the_shown_digest() -> None:
     gateway = Gateway([asked(1, "a1"), END])
     assert followed(gateway).done
     assert gateway.posts == [("/v1/approvals/a1", {"verdict": "approve", "digest": "of a1"})]
@@ -254,7 +254,7 @@ SAID = event(4, "message.completed", text="Moved 2 files.", message_id="m")
         ([event(9, "turn.ended", state="cancelled", reason="CANCELLED")], "No file was changed.", None),
     ],
 )
-def test_ctrl_c_after_the_answer_tells_what_happened(
+def test_ctrl_c_after_the_answer_reports_the_outcome(
     events: list[Event], says: str, done: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gateway, shown = Gateway([event(1, "turn.started"), asked(2, "a1"), *events]), io.StringIO()

@@ -15,7 +15,7 @@ def test_nothing_in_a_name_reaches_the_terminal_as_an_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Rechnung März.pdf", "日本語.txt", "emoji 🎉.txt", "two  spaces"])
-def test_an_ordinary_name_is_shown_as_it_is(name: str) -> None:
+def test_ordinary_name_is_shown_unchanged(name: str) -> None:
     assert words.line(name) == name
 
 
@@ -31,7 +31,7 @@ def test_sizes_are_short(amount: int, said: str) -> None:
     assert words.size(amount) == said
 
 
-def test_a_group_of_duplicates_says_what_stays_and_what_goes() -> None:
+def test_duplicate_group_names_the_kept_and_the_deleted_files() -> None:
     group = {"id": "g1", "keep": "a.txt", "remove": ["b.txt", "c.txt"]}
     assert words.item(group) == "keep a.txt, remove b.txt, c.txt"
 

@@ -66,7 +66,7 @@ def test_read_files_may_be_deleted() -> None:
 
 @pytest.mark.requirement("S4-31")
 @pytest.mark.parametrize("reference", ["$step(2).nodes", "$step(1).nothing", "$step(0).nodes"])
-def test_a_reference_names_an_earlier_step_and_what_it_shows(reference: str) -> None:
+def test_reference_must_name_an_earlier_step_and_its_output(reference: str) -> None:
     assert review(plan(LIST, ("manage-files.delete", {"paths": reference}))).by == "references"
 
 

@@ -69,7 +69,7 @@ async def test_viewers_see_the_plans_that_were_rejected(home: Dsns, tmp_path: Pa
 
 
 @pytest.mark.requirement("S0-13", "S0-20")
-async def test_an_approving_critic_cannot_let_pass_what_the_checks_refuse(home: Dsns, tmp_path: Path) -> None:
+async def test_approving_critic_cannot_override_the_checks(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(OUTSIDE)], reviews=[YES] * 9, resolutions=[OUTSIDE] * 9)
     async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("refused", "COMMITTEE_REJECTED")

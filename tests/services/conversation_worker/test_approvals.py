@@ -206,7 +206,7 @@ async def test_undecided_diff_expires_and_is_discarded(home: Dsns, tmp_path: Pat
     ("hitl", "kinds"),
     [(Hitl.ALL, ["step", "step", "commit"]), (Hitl.KEY, ["step", "commit"]), (Hitl.BYPASS, ["commit"])],
 )
-async def test_each_mode_asks_for_what_it_says(home: Dsns, tmp_path: Path, hitl: Hitl, kinds: list[str]) -> None:
+async def test_each_mode_asks_for_its_own_approvals(home: Dsns, tmp_path: Path, hitl: Hitl, kinds: list[str]) -> None:
     async with run_platform(
         home, tmp_path, model=scripted_model(plan(("manage-files.list", {"path": "."}), MAKE))
     ) as at:

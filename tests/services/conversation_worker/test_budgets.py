@@ -110,7 +110,7 @@ async def test_budget_of_a_running_call_is_given_to_no_other(home: Dsns, tmp_pat
         await on.at.ended(slow, session="s")
 
 
-async def test_an_answer_that_cannot_be_paid_says_what_is_done(home: Dsns, tmp_path: Path) -> None:
+async def test_unaffordable_answer_reports_the_completed_steps(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, LIST, limits=limited("turn", tokens=60_000)) as on:
         on.there.turns[0] = replace(LIST, usage=(50_000, 20))
         told = await ended(on)

@@ -69,7 +69,7 @@ async def test_turn_beyond_a_limit_fails_with_the_setting_to_raise(home: Dsns, t
         ({"rounds": 1}, [MAKE], "MAX_ROUNDS", "A turn plans at most 1 times."),
     ],
 )
-async def test_a_limit_between_plans_keeps_what_is_staged(
+async def test_limit_between_plans_keeps_the_staged_changes(
     home: Dsns, tmp_path: Path, limits: dict[str, float], drafts: list[Plan], reason: str, says: str
 ) -> None:
     settings = {"conversation_worker": {"limits": limits}}

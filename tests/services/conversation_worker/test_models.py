@@ -138,7 +138,7 @@ async def test_model_that_only_talks_ends_the_turn_without_calls(home: Dsns, tmp
         assert len(on.there.asked) == 3
 
 
-async def test_a_busy_vendor_is_asked_again_when_it_said(home: Dsns, tmp_path: Path) -> None:
+async def test_busy_vendor_is_retried_after_its_retry_after(home: Dsns, tmp_path: Path) -> None:
     busy = refused(429, retry_after_ms="30")
     async with scenario(home, tmp_path, busy, busy, LIST, busy, said("Two.")) as on:
         turn = await on.say()

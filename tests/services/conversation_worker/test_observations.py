@@ -25,7 +25,7 @@ class Remembering(Scripted):
 
 
 @pytest.mark.parametrize("files", [20, 300, 3000], ids=["shown", "summarised", "a blob"])
-async def test_a_large_result_still_says_what_was_left_alone(home: Dsns, tmp_path: Path, files: int) -> None:
+async def test_large_result_still_names_the_excluded_files(home: Dsns, tmp_path: Path, files: int) -> None:
     model = Remembering(plans=[PlanDraft(plan(("manage-files.list", {"path": ".", "include": ["*"]})))])
     async with run_platform(home, tmp_path, model=model) as at:
         root = at.folder(*(f"a photo with a long name, number {n:05}.jpg" for n in range(files)))

@@ -31,7 +31,7 @@ async def test_dependents_of_a_failed_step_are_skipped_and_others_run(home: Dsns
 
 
 @pytest.mark.requirement("S4-35")
-async def test_a_reference_brings_what_an_earlier_step_showed(home: Dsns, tmp_path: Path) -> None:
+async def test_reference_resolves_to_the_output_of_an_earlier_step(home: Dsns, tmp_path: Path) -> None:
     steps = plan(LIST, ("manage-files.delete", {"paths": "$step(1).nodes"}))
     async with run_platform(home, tmp_path, model=scripted_model(steps)) as at:
         await at.say("delete", session="s", root=at.folder("a.txt", "b.txt"))

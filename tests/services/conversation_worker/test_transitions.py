@@ -55,7 +55,7 @@ def test_every_turn_can_end_by_answers_alone(explored: Exploration) -> None:
     assert ends == explored.found.keys()
 
 
-def test_stopping_turn_ends_whatever_is_answered(explored: Exploration) -> None:
+def test_stopping_turn_ends_with_any_answer(explored: Exploration) -> None:
     after: dict[World, set[World]] = {world: set() for world in explored.found if world.position.stopping}
     for step in explored.steps:
         if step.start in after and step.is_answer and isinstance(step.move, Move):

@@ -184,7 +184,7 @@ async def test_a_cancel_ends_the_turn_and_leaves_the_question(opened: Open) -> N
 
 
 @pytest.mark.requirement("P6")
-async def test_intents_outcomes_and_who_found_out_are_on_record(opened: Open) -> None:
+async def test_intents_outcomes_and_findings_are_recorded(opened: Open) -> None:
     async with opened() as platform:
         turn, question = await doubted(platform, "record")
         await platform.find_out(question, session="record", reason="I asked them")

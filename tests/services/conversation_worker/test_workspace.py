@@ -111,7 +111,7 @@ async def test_redo_stops_at_files_changed_by_others_until_excluded(home: Dsns, 
 
 
 @pytest.mark.requirement("A25")
-async def test_resumed_rollback_reports_what_it_did_before(home: Dsns, tmp_path: Path) -> None:
+async def test_resumed_rollback_reports_its_earlier_work(home: Dsns, tmp_path: Path) -> None:
     archived: list[str] = []
 
     def failing(point: str) -> None:

@@ -306,7 +306,7 @@ async def cut(scene: Scene, path: str, lost: str) -> int:
 
 
 @pytest.mark.parametrize("lost", LOSSES)
-async def test_webhook_is_told_nothing_after_its_principal_lost_access(scene: Scene, lost: str) -> None:
+async def test_webhook_ends_once_its_principal_lost_access(scene: Scene, lost: str) -> None:
     async with receiver() as hook, asyncio.timeout(SECONDS):
         added = await scene.bob.post(
             f"/a2a/v1/tasks/{scene.turn}/pushNotificationConfigs", json={"url": hook.url}, headers=A2A

@@ -95,7 +95,7 @@ async def test_many_writes_at_once_all_count(at: RunningMemory) -> None:
     ("method", "route"),
     [("POST", "/remember"), ("POST", "/recall"), ("GET", "/facts"), ("POST", "/context/feedback"), ("GET", "/nowhere")],
 )
-async def test_nobody_enters_without_a_token_for_this_service(at: RunningMemory, method: str, route: str) -> None:
+async def test_memory_requests_need_a_token_for_this_service(at: RunningMemory, method: str, route: str) -> None:
     for token in ("", "nonsense", at.token(audience="audit_worker")):
         answer = await at.ask(method, route, token=token)
         assert (answer.status_code, answer.json()["code"]) == (401, "BAD_TOKEN")

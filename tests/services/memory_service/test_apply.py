@@ -57,7 +57,7 @@ ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "auto"), FORGET, FEEDBACK
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(ROWS), st.sampled_from(["a", "b"])), min_size=1, max_size=12))
-async def test_every_kind_takes_the_same_row_twice(app: Connection, chosen: list[Any]) -> None:
+async def test_applying_a_row_twice_changes_nothing(app: Connection, chosen: list[Any]) -> None:
     changes = [(kind, {**row, "tenant_id": tenant}) for (kind, row), tenant in chosen]
     assert await applied(app, *changes) == list(range(len(changes)))
 
@@ -69,7 +69,7 @@ async def test_second_memory_with_the_same_id_conflicts(app: Connection) -> None
 
 
 @pytest.mark.parametrize("sources", [("auto", "explicit"), ("explicit", "auto"), ("explicit", "explicit")])
-async def test_what_a_person_asked_for_stays_explicit(app: Connection, sources: tuple[str, str]) -> None:
+async def test_explicit_fact_stays_explicit(app: Connection, sources: tuple[str, str]) -> None:
     async with app.transaction():
         for source in sources:
             await apply(app, fact("v", source))

@@ -7,7 +7,7 @@ from tests.services.memory_service.running import RunningMemory
 
 
 @pytest.mark.requirement("S3-06")
-async def test_a_memory_is_found_by_what_it_means(at: RunningMemory) -> None:
+async def test_memory_is_found_by_its_meaning(at: RunningMemory) -> None:
     await at.remember("delete the duplicate pictures")
     await at.remember("the train leaves at nine")
     assert (await at.recalled("remove identical photos"))[0] == "delete the duplicate pictures"
@@ -78,7 +78,7 @@ async def test_a_caller_that_names_no_person_gets_nothing(at: RunningMemory) -> 
     assert (answer.status_code, answer.json()["code"]) == (403, "PERSON_MISSING")
 
 
-async def test_nothing_remembered_is_nothing_recalled(at: RunningMemory) -> None:
+async def test_empty_memory_recalls_nothing(at: RunningMemory) -> None:
     assert await at.recalled("anything at all") == []
 
 

@@ -23,7 +23,7 @@ def wanted(text: str, **fields: Any) -> RememberRequested:
 
 
 @pytest.mark.requirement("S3-06")
-async def test_what_is_worth_keeping_on_the_bus_is_recalled(at: RunningMemory) -> None:
+async def test_memory_written_over_the_bus_is_recalled(at: RunningMemory) -> None:
     await at.say(wanted("Ada keeps her invoices in the blue folder"))
     assert await at.recalled("where are the invoices?") == ["Ada keeps her invoices in the blue folder"]
 
@@ -47,7 +47,7 @@ async def test_a_memory_goes_in_with_the_decision_that_permits_it(at: RunningMem
 
 @pytest.mark.requirement("S3-53", "A9")
 @pytest.mark.parametrize("fields", [{"scopes": ()}, {"kind": "secret"}, {"kind": "fact", "scopes": ("chat",)}])
-async def test_what_policy_refuses_is_recorded_and_not_written(at: RunningMemory, fields: dict[str, Any]) -> None:
+async def test_refused_memory_is_recorded_and_not_written(at: RunningMemory, fields: dict[str, Any]) -> None:
     await at.say(wanted("x", **fields))
     assert [record["verdict"] for record in await at.recorded()] == ["deny"]
     assert await at.rows("select from memory.memories") == []
@@ -86,13 +86,13 @@ async def test_bus_feedback_without_the_scope_is_refused(at: RunningMemory) -> N
     assert await at.rows("select from memory.feedback") == []
 
 
-async def test_feedback_on_the_bus_of_someone_who_may_is_kept(at: RunningMemory) -> None:
+async def test_permitted_feedback_on_the_bus_is_stored(at: RunningMemory) -> None:
     await at.say(FeedbackGiven(subject="turn-1", score=1.0, user="ada", scopes=("memory",)))
     [row] = await at.rows("select user_id, subject, score from memory.feedback")
     assert tuple(row.values()) == ("ada", "turn-1", 1.0)
 
 
-async def test_feedback_that_policy_allows_is_kept_once(at: RunningMemory) -> None:
+async def test_repeated_feedback_is_stored_once(at: RunningMemory) -> None:
     on = Handlers(Writing(AllowAll(), HashedEmbedder()))
     cause = Cause.request(GROUP, id="f-1", tenant="acme", key="acme:s-1", session="s-1")
     given = FeedbackGiven(subject="turn-1", score=-0.5, user="ada", comment="no")

@@ -226,7 +226,9 @@ async def test_answer_beyond_the_bounds_is_lost(colleague: Colleague, instead: d
         await asyncio.wait_for(agent.call(SEND, intent, unchanged=lambda listed: None), 30)
 
 
-async def test_long_text_is_cut_and_says_so(running: RunningPlatform, operator: Operator, colleague: Colleague) -> None:
+async def test_long_text_is_truncated_with_a_note(
+    running: RunningPlatform, operator: Operator, colleague: Colleague
+) -> None:
     colleague.instead = saying("x" * (TEXT_MOST + 10))
     await ended(running, asking(text="hello"), "long")
     succeeded = await told(running, ToolSucceeded, "long")

@@ -73,7 +73,7 @@ async def told(platform: RunningPlatform, kind: type[Any], session: str) -> list
 
 
 @pytest.mark.parametrize("tool", ACTING)
-async def test_an_effect_happens_and_its_outcome_is_told(opened: Open, there: World, tool: str) -> None:
+async def test_effect_happens_and_reports_its_outcome(opened: Open, there: World, tool: str) -> None:
     async with opened(tool) as platform:
         assert (await done(platform, tool)).state == "completed"
         (told_,) = await told(platform, ToolSucceeded, tool)
@@ -140,7 +140,7 @@ async def test_an_attempt_that_did_nothing_leaves_no_doubt(opened: Open, there: 
 
 
 @pytest.mark.parametrize("tool", ACTING)
-async def test_what_the_tool_refuses_did_not_happen(opened: Open, there: World, tool: str) -> None:
+async def test_effect_that_the_tool_refuses_did_not_happen(opened: Open, there: World, tool: str) -> None:
     there.trouble = Breaking("run:before", [Rejected("the account is closed", code="CLOSED")])
     async with opened(tool) as platform:
         await done(platform, f"no-{tool}")
@@ -150,7 +150,7 @@ async def test_what_the_tool_refuses_did_not_happen(opened: Open, there: World, 
 
 
 @pytest.mark.parametrize(("tool", "point"), [(Note.name, "probe:before"), (Book.name, "undo:before")])
-async def test_what_cannot_be_told_within_the_bound_is_unknown(
+async def test_effect_unprobed_within_the_time_limit_is_unknown(
     opened: Open, there: World, tool: str, point: str
 ) -> None:
     async def trouble(reached: str, intent: Intent) -> None:
@@ -181,7 +181,7 @@ async def test_keyed_effect_whose_answers_are_lost_is_unknown_not_failed(opened:
 @pytest.mark.parametrize(
     ("tool", "code", "left"), [(Book.name, "CANCELLED", 0), (Note.name, None, 1), (Put.name, None, 1)]
 )
-async def test_a_cancel_in_the_middle_is_told_how_it_ended(
+async def test_cancel_during_an_effect_reports_its_outcome(
     opened: Open, there: World, tool: str, code: str | None, left: int
 ) -> None:
     session = f"cancel-{tool}"
@@ -247,7 +247,7 @@ async def test_local_tool_without_effects_is_not_asked_about(opened: Open, there
 
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize("tool", [Count.name, *ACTING])
-async def test_what_cannot_be_undone_says_so_before_it_is_approved(opened: Open, there: World, tool: str) -> None:
+async def test_approval_states_that_an_effect_cannot_be_undone(opened: Open, there: World, tool: str) -> None:
     async with opened(tool) as platform:
         turn = await platform.say("go", session=f"say-{tool}")
         asked: ApprovalRequested = await platform.asked(session=f"say-{tool}")
@@ -258,7 +258,7 @@ async def test_what_cannot_be_undone_says_so_before_it_is_approved(opened: Open,
     assert ("cannot be undone" in asked.undo) is (tool != Count.name)
 
 
-async def test_steps_may_refer_to_what_a_tool_returned(home: Dsns, tmp_path: Path, there: World) -> None:
+async def test_steps_may_refer_to_the_result_of_a_tool(home: Dsns, tmp_path: Path, there: World) -> None:
     first, second = effect_tools.plan(Near.name, Note.name).steps
     linked = second.model_copy(update={"args": {"text": "x", "row": "$step(1).row"}, "depends_on": (1,)})
     model, rows = platform.scripted_model(effect_tools.plan().model_copy(update={"steps": (first, linked)})), []
@@ -312,7 +312,7 @@ async def test_same_intent_waits_for_the_running_one(opened: Open, there: World)
     assert (len(await there.made("both")), there.asked) == (1, [("run", 1)])
 
 
-async def test_what_is_unknown_stays_unknown_to_whoever_asks_again(opened: Open, there: World) -> None:
+async def test_repeated_call_of_an_unknown_effect_stays_unknown(opened: Open, there: World) -> None:
     there.trouble = Breaking("run:after", [DROPPED])
     async with opened(Send.name) as platform:
         await platform.say("go", session="still")
@@ -324,7 +324,7 @@ async def test_what_is_unknown_stays_unknown_to_whoever_asks_again(opened: Open,
 
 
 @pytest.mark.requirement("A18")
-async def test_of_two_that_believe_it_is_theirs_one_begins(opened: Open, there: World) -> None:
+async def test_one_of_two_claimed_owners_begins_the_effect(opened: Open, there: World) -> None:
     there.trouble = gate = Gate("run:before")
     async with opened(Note.name) as platform:
         turn = await platform.say("go", session="two")
@@ -349,7 +349,7 @@ async def leased(platform: RunningPlatform) -> Lease:
 
 
 @pytest.mark.parametrize("data", [object(), float("nan"), {"text": "a\0b"}, "\ud800"])
-async def test_what_cannot_be_kept_does_not_undo_that_it_happened(
+async def test_effect_with_an_unstorable_result_still_counts_as_done(
     home: Dsns, tmp_path: Path, there: World, data: Any
 ) -> None:
     class Odd(Send):
@@ -378,7 +378,7 @@ async def test_effect_that_takes_too_long_is_probed_and_not_failed(home: Dsns, t
 
 @pytest.mark.requirement("A23")
 @pytest.mark.parametrize(("tool", "left", "kind"), [(Note.name, 1, ToolSucceeded), (Book.name, 0, ToolFailed)])
-async def test_a_cancel_between_two_attempts_is_told_how_it_ended(
+async def test_cancel_between_two_attempts_reports_the_outcome(
     opened: Open, there: World, tool: str, left: int, kind: type[Any]
 ) -> None:
     session, cancelled, asked = f"between-{tool}", asyncio.Event(), asyncio.Event()

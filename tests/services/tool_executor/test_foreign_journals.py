@@ -47,7 +47,7 @@ async def test_a_foreign_journal_is_named_once_and_not_acted_on(home: Dsns, tmp_
         await at.roll_back(session="s")
 
 
-async def test_a_journal_of_ours_is_kept_between_turns(home: Dsns, tmp_path: Path) -> None:
+async def test_own_journal_is_kept_between_turns(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST), plan(DELETE), plan(LIST))) as at:
         folder = at.folder("a.txt", "b.txt")
         assert [await warnings(at, folder) for _ in range(3)] == [[], [], []]

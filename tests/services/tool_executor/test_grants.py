@@ -70,7 +70,7 @@ async def test_a_request_replayed_after_its_turn_is_stale(home: Dsns, tmp_path: 
 
 
 @pytest.mark.requirement("A12")
-async def test_a_result_told_many_times_counts_once(home: Dsns, tmp_path: Path) -> None:
+async def test_repeated_result_counts_once(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
         await granted(at)
         result = next(e for e in await at.logged("s") if isinstance(e, ToolSucceeded))

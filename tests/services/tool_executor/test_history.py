@@ -73,7 +73,7 @@ async def aged(at: RunningPlatform, root: Path) -> None:
         os.utime(intent, (0, 0))
 
 
-async def test_a_log_shows_what_a_commit_holds_and_until_when(home: Dsns, tmp_path: Path) -> None:
+async def test_history_log_shows_contents_and_expiry_of_a_commit(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         id = await committed(at, root := at.folder("a.txt", "b.txt"))
         (commit,) = await logged(at, root)
@@ -159,7 +159,7 @@ async def test_a_folder_that_comes_back_is_pruned_again(home: Dsns, tmp_path: Pa
         await freed(at, root)
 
 
-async def test_a_purge_frees_what_is_older_and_is_recorded(home: Dsns, tmp_path: Path) -> None:
+async def test_purge_removes_older_history_and_is_recorded(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         id = await committed(at, root := at.folder("a.txt"))
         assert (await purged(at, root, before=0.0))["commits"] == []

@@ -166,7 +166,7 @@ async def test_a_changed_description_needs_a_new_approval(
     assert len(tickets.calls) == 1
 
 
-async def test_an_approval_is_of_what_was_seen_and_recorded(
+async def test_approval_needs_the_current_digest_and_is_recorded(
     running: RunningPlatform, operator: Operator, tickets: ToolServer
 ) -> None:
     seen = (await operator.tools())["send"]["digest"]
@@ -228,7 +228,7 @@ async def test_a_poisonous_description_cannot_be_approved(operator: Operator, ti
 
 
 @pytest.mark.requirement("A17a")
-async def test_a_lost_answer_is_asked_about_and_never_repeated(
+async def test_lost_answer_is_an_unknown_effect_and_not_repeated(
     running: RunningPlatform, operator: Operator, tickets: ToolServer
 ) -> None:
     await operator.approve("hasty.send")
@@ -251,7 +251,7 @@ KILLED = "update bus.leases set owner = 'elsewhere', token = token + 1, due_at =
 
 
 @pytest.mark.requirement("A17a")
-async def test_a_call_whose_process_was_killed_is_asked_about(
+async def test_call_of_a_killed_process_is_an_unknown_effect(
     running: RunningPlatform, operator: Operator, tickets: ToolServer
 ) -> None:
     await operator.approve("tickets.send")
@@ -265,7 +265,7 @@ async def test_a_call_whose_process_was_killed_is_asked_about(
     assert len(tickets.calls) == 1
 
 
-async def test_a_result_is_bounded_and_says_what_was_left_out(
+async def test_result_is_bounded_and_names_the_omission(
     running: RunningPlatform, operator: Operator, tickets: ToolServer
 ) -> None:
     async def large(args: dict[str, Any]) -> CallToolResult:
@@ -293,7 +293,7 @@ async def test_an_answer_beyond_the_bound_leaves_the_effect_unknown(
     await running.until(ToolUnknown, session="huge")
 
 
-async def test_an_error_of_the_tool_is_told_and_bounded(
+async def test_tool_error_is_reported_within_its_limit(
     running: RunningPlatform, operator: Operator, tickets: ToolServer
 ) -> None:
     async def broken(args: dict[str, Any]) -> CallToolResult:
@@ -359,7 +359,7 @@ async def test_a_public_server_cannot_lead_to_a_private_address(tickets: ToolSer
     assert tickets.tokens == set()
 
 
-async def test_a_server_of_the_revision_before_is_called(
+async def test_server_of_the_previous_revision_is_supported(
     running: RunningPlatform, operator: Operator, tickets: ToolServer
 ) -> None:
     tickets.instead = mcp_server.older

@@ -31,7 +31,7 @@ class Slow:
         return Scan.of(folder)
 
 
-async def test_one_scan_serves_all_who_wait(tmp_path: Path) -> None:
+async def test_one_scan_serves_all_waiting_callers(tmp_path: Path) -> None:
     slow = Slow()
     shared = Scans(slow)
     waiting = [asyncio.ensure_future(shared.of(tmp_path)) for _ in range(12)]
@@ -56,7 +56,7 @@ async def test_repeated_request_joins_the_scan_it_left(tmp_path: Path) -> None:
     assert slow.began == 1
 
 
-async def test_scan_that_nobody_waits_for_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_abandoned_scan_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scans, "GRACE_SECONDS", 0.05)
     slow = Slow()
     with pytest.raises(TimeoutError):

@@ -98,7 +98,7 @@ def test_new_and_changed_texts_are_shown_as_differences(folder: StagedFolder) ->
     assert (diff.overwritten, diff.deleted, diff.created) == (1, 1, 1)
 
 
-def test_long_text_is_cut_and_says_so(folder: StagedFolder) -> None:
+def test_long_text_is_truncated_with_a_note(folder: StagedFolder) -> None:
     folder.scan()
     folder.run("manage-files.create", name="long.md", type="file", content="\n".join(f"line {n}" for n in range(5000)))
     (entry,) = shown_diff.of_stage(folder.stage, 1, 30.0).entries

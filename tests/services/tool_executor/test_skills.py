@@ -143,7 +143,7 @@ async def test_facts_for_planners_name_a_folders_approved_skills(home: Dsns, tmp
         assert facts["skills"] == [{"name": "letters", "description": "Writes letters."}]
 
 
-async def test_an_approval_is_of_what_was_looked_at_alone(home: Dsns, tmp_path: Path) -> None:
+async def test_approval_with_another_digest_is_refused(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         own(root := at.folder())
         with pytest.raises(Rejected, match="look again"):
@@ -160,7 +160,7 @@ async def test_approval_counts_in_its_folder_until_revoked(home: Dsns, tmp_path:
         assert (await asked(at, "skills/letters", root=str(root)))["state"] == "off"
 
 
-async def test_an_approval_of_one_tenant_is_none_of_another(home: Dsns, tmp_path: Path) -> None:
+async def test_approval_of_one_tenant_does_not_apply_to_another(home: Dsns, tmp_path: Path) -> None:
     shared = {"tool_executor": {"roots": [tmp_path / "root", f"foreign={tmp_path / 'root'}"]}}
     async with run_platform(home, tmp_path, settings=shared) as at:
         own(root := at.folder())
@@ -169,7 +169,7 @@ async def test_an_approval_of_one_tenant_is_none_of_another(home: Dsns, tmp_path
         assert (await call(at.platform, EXECUTOR, "GET", path, tenant="foreign", params=params))["state"] == "off"
 
 
-async def test_who_may_not_administer_approves_nothing_and_is_recorded(home: Dsns, tmp_path: Path) -> None:
+async def test_approval_without_admin_scope_is_denied_and_recorded(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         own(root := at.folder())
         digest = (await asked(at, "skills/letters", root=str(root)))["digest"]
@@ -187,7 +187,7 @@ async def test_who_may_not_administer_approves_nothing_and_is_recorded(home: Dsn
         ("manage-files", {}, "a skill with tools has this name"),
     ],
 )
-async def test_what_a_folder_may_not_bring_stays_off(
+async def test_forbidden_folder_skill_stays_off_with_the_reason(
     home: Dsns, tmp_path: Path, name: str, files: dict[str, str], why: str
 ) -> None:
     async with run_platform(home, tmp_path) as at:
@@ -320,6 +320,6 @@ async def test_search_shows_a_folders_own_skills_as_off(home: Dsns, tmp_path: Pa
 
 
 @pytest.mark.requirement("S4-59")
-async def test_a_search_for_what_no_skill_does_finds_none(home: Dsns, tmp_path: Path) -> None:
+async def test_unrelated_skill_search_finds_none(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         assert (await asked(at, "skills", query="xylophone quark"))["skills"] == []

@@ -78,7 +78,7 @@ def test_the_longest_unused_is_forgotten_first(stage: Stage) -> None:
     assert [memory.find("t", digest) is None for digest in "abc"] == [True, False, False]
 
 
-def test_nothing_more_is_read_once_nobody_waits(stage: Stage) -> None:
+def test_reading_stops_once_its_call_is_over(stage: Stage) -> None:
     def over() -> None:
         raise Rejected("nobody waits")
 

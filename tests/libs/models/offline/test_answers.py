@@ -247,7 +247,7 @@ async def test_a_refused_step_changed_nothing(model: OfflineModel) -> None:
     assert await told(model, listed, denied, described) == f"1 file (3 bytes). {REFUSED}"
 
 
-async def test_a_partial_commit_tells_only_true_figures(model: OfflineModel) -> None:
+async def test_partial_commit_reports_only_true_figures(model: OfflineModel) -> None:
     committed = saw("workspace.commit", {"operations": 2, "left_out": 1})
     assert await told(model, saw("manage-files.delete", REMOVED), committed) == "2 changes made. 1 change left out."
 

@@ -79,7 +79,7 @@ def test_place_is_never_named_after_the_words_about_a_name(read: Read) -> None:
 
 
 @pytest.mark.parametrize("request_", ["dedupe but keep a.pdf", "remove duplicates but keep a.pdf"])
-def test_file_to_keep_is_spared_however_it_is_asked(read: Read, request_: str) -> None:
+def test_file_to_keep_is_spared_in_any_wording(read: Read, request_: str) -> None:
     scan, _ = calls(read(request_))
     assert scan[1]["exclude"] == ["a.pdf"]
 
@@ -102,7 +102,7 @@ def test_negated_order_changes_nothing(read: Read) -> None:
 
 
 @pytest.mark.parametrize("request_", ["delete a.pdf but keep it", "delete the tmp files, but keep them"])
-def test_deletion_that_keeps_what_it_names_is_asked_about(read: Read, request_: str) -> None:
+def test_deletion_with_an_exception_by_name_is_asked_about(read: Read, request_: str) -> None:
     assert isinstance(read(request_), ClarificationNeeded)
 
 
@@ -111,7 +111,7 @@ def test_deletion_spares_those_of_a_place(read: Read) -> None:
     assert listing[1]["exclude"] == ["Italy"]
 
 
-def test_only_limits_to_what_it_names(read: Read) -> None:
+def test_only_limits_to_the_named_files(read: Read) -> None:
     assert calls(read("delete only x.tmp"))[0][1]["include"] == ["x.tmp"]
 
 
@@ -190,7 +190,7 @@ def test_duplicates_of_this_folder_alone_leave_subfolders_out(read: Read) -> Non
     assert scan[1]["exclude"] == ["*/*"]
 
 
-def test_exception_keeps_what_it_names(read: Read) -> None:
+def test_exception_keeps_the_named_files(read: Read) -> None:
     listing, delete = calls(read("delete everything in Italy except the jpgs"))
     assert listing == ("manage-files.list", {"path": "Italy", "exclude": ["*.jpg", "*.jpeg"], "node_kind": "file"})
     assert delete == ("manage-files.delete", {"paths": LISTED})

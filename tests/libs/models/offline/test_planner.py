@@ -119,7 +119,7 @@ def test_those_means_the_files_of_the_last_turn(read: Read) -> None:
     assert isinstance(read("delete those 4 files", history=(last,)), ClarificationNeeded)
 
 
-def test_yes_takes_what_was_found_in_subfolders(read: Read) -> None:
+def test_yes_includes_the_files_found_in_subfolders(read: Read) -> None:
     last = Exchange(text="delete the jpgs", answer="…", reason=MORE_BELOW)
     assert calls(read("yes", history=(last,)))[0][1]["recursive"] is True
 
@@ -155,7 +155,7 @@ def test_reply_replaces_the_unknown_word(read: Read) -> None:
     assert (done.wish, changes(done)) == ("delete the tmp files", True)
 
 
-def test_look_that_leaves_words_out_says_so(read: Read) -> None:
+def test_look_that_ignores_words_reports_them(read: Read) -> None:
     outcome = read("how many PDFs came off the scanner")
     assert isinstance(outcome, PlanDraft)
     assert "left out “came off the scanner”" in outcome.plan.steps[-1].description

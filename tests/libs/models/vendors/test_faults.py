@@ -175,7 +175,7 @@ async def test_answer_is_streamed_and_paid_for_once(there: Vendor, model: Open, 
     assert not there.asked[0].form
 
 
-async def test_an_answer_that_was_cut_off_says_so(there: Vendor, model: Open, words: Words) -> None:
+async def test_truncated_answer_is_reported(there: Vendor, model: Open, words: Words) -> None:
     there.play(said("one, two", finish="length"))
     assert [word async for word in words(await model())] == ["one, two", " […]"]
 

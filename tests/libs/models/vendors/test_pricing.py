@@ -21,7 +21,7 @@ def response(model: str, provider: str, tokens: tuple[int, int] = (1000, 100)) -
 
 
 @pytest.mark.parametrize(("model", "provider"), [("gpt-4o", "openai"), ("claude-sonnet-4-5", "anthropic")])
-def test_a_known_model_costs_what_its_list_says(model: str, provider: str) -> None:
+def test_known_model_costs_its_list_price(model: str, provider: str) -> None:
     prices = pricing(f"{provider}:{model}")
     used = prices.usage(response(model, provider), sent=0, received=0)
     assert (used.input_tokens, used.output_tokens, prices.unknown) == (1000, 100, False)

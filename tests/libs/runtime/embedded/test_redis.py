@@ -64,7 +64,7 @@ async def test_a_killed_platforms_server_is_adopted_and_stopped_at_exit(data: Pa
     assert not command(orphan)
 
 
-async def test_the_server_killed_as_well_is_started_anew(data: Path, killed: Killed) -> None:
+async def test_server_killed_with_its_platform_is_restarted(data: Path, killed: Killed) -> None:
     killed(KILLED_WHILE_RUNNING)
     async with Redis(data) as server:
         os.kill(await pid(server), signal.SIGKILL)

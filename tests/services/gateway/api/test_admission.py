@@ -82,7 +82,7 @@ async def test_browser_shares_the_limit_of_its_key(gateway_where: Dsns, owner: s
 
 
 @pytest.mark.requirement("S3-43")
-async def test_answers_tell_limits_in_standard_headers(gateway_where: Dsns, owner: str) -> None:
+async def test_responses_report_limits_in_standard_headers(gateway_where: Dsns, owner: str) -> None:
     settings = {"requests_per_minute": 9, "requests_per_minute_each": 5, "requests_per_minute_route": 1}
     async with running_gateway(gateway_where, owner, settings=settings) as home, home.client() as http:
         first, second = await http.get("/v1/me"), await http.get("/v1/me")
@@ -108,7 +108,7 @@ async def test_with_the_shared_windows_away_each_gateway_counts_for_itself(gatew
         assert [answer.status_code for answer in await asks(home, 3)] == [200, 200, 429]
 
 
-async def test_two_gateways_share_what_they_count(gateway_where: Dsns, owner: str) -> None:
+async def test_two_gateways_share_their_rate_windows(gateway_where: Dsns, owner: str) -> None:
     shared = LocalWindows()
     ours: dict[str, Any] = {"settings": {"requests_per_minute": 3}, "windows": shared}
     async with (
@@ -118,7 +118,7 @@ async def test_two_gateways_share_what_they_count(gateway_where: Dsns, owner: st
         assert [a.status_code for home in (one, two) for a in await asks(home, 2)] == [200, 200, 200, 429]
 
 
-async def test_a_wrong_key_uses_up_nobody_s_share(gateway_where: Dsns, owner: str) -> None:
+async def test_wrong_key_consumes_no_rate_limit(gateway_where: Dsns, owner: str) -> None:
     async with running_gateway(gateway_where, owner, settings={"requests_per_minute": 2}) as home:
         assert [a.status_code for a in await asks(home, 5, f"{owner[:-1]}x")] == [401] * 5
         assert [a.status_code for a in await asks(home, 2)] == [200, 200]
@@ -178,7 +178,7 @@ def crowd(**settings: Any) -> ConcurrencyLimiter:
     return ConcurrencyLimiter(Settings(**settings))
 
 
-def test_requests_in_hand_are_bounded_in_all_and_by_tenant() -> None:
+def test_running_requests_are_limited_in_total_and_by_tenant() -> None:
     full = crowd(requests_most=2, requests_most_each=1)
     one, two = Slot("a"), Slot("b")
     full.enter(one, writes=False)
@@ -193,7 +193,7 @@ def test_requests_in_hand_are_bounded_in_all_and_by_tenant() -> None:
     full.enter(Slot("b"), writes=False)
 
 
-def test_bodies_in_hand_are_bounded_before_they_fill_the_memory() -> None:
+def test_bodies_in_memory_are_limited_in_total_and_by_tenant() -> None:
     full = crowd(bodies_most=1_000_000)
     one, two, three = Slot("a"), Slot("b"), Slot("c")
     full.carry(one, 400_000)

@@ -72,7 +72,7 @@ async def test_inbox_is_read_page_by_page(home: RunningGateway, http: httpx.Asyn
     assert (found, after) == (asked, None)
 
 
-async def test_an_answer_goes_to_the_worker_with_who_gave_it(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_answer_reaches_the_worker_with_its_principal(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     body = {"verdict": "override", "digest": "d1", "exclude": ["b"], "reason": "b is mine"}
     answer = await http.post(f"/v1/approvals/{asked.approval_id}", json=body)
@@ -132,7 +132,7 @@ async def test_late_answer_reports_the_first_outcome(
         ("override", "overridden", 409),
     ],
 )
-async def test_answer_that_lost_a_race_is_told_the_true_outcome(
+async def test_answer_that_lost_a_race_returns_the_true_outcome(
     gateway_where: Dsns, rules: Policy, owner: str, verdict: str, outcome: str, status: int
 ) -> None:
     body = {"verdict": verdict, "digest": "d1", **({"exclude": ["a"]} if verdict == "override" else {})}
@@ -167,7 +167,9 @@ async def test_a_repeated_answer_is_sent_on_once(home: RunningGateway, http: htt
 
 
 @pytest.mark.requirement("A9")
-async def test_who_may_not_change_files_may_deny_but_not_approve(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_caller_without_files_write_may_deny_but_not_approve(
+    home: RunningGateway, http: httpx.AsyncClient
+) -> None:
     asked = await _asked(home, http)
     async with home.client(await home.key("chat", principal="owner")) as talker:
         where = f"/v1/approvals/{asked.approval_id}"

@@ -195,14 +195,14 @@ async def test_another_tenants_file_looks_like_none(linking: Assets) -> None:
 
 
 @pytest.mark.requirement("P6")
-async def test_that_it_was_fetched_is_recorded_before_it_goes_out(assets: Assets) -> None:
+async def test_download_is_recorded_before_it_is_sent(assets: Assets) -> None:
     await assets.put()
     await assets.get()
     name = f"asset:{assets.asset}"
     assert await assets.recorded() == [("decision", "allow", name), ("outcome", "streamed", name)]
 
 
-async def test_content_that_is_gone_or_damaged_never_looks_whole(assets: Assets, tmp_path: Path) -> None:
+async def test_missing_or_damaged_content_is_never_sent_as_complete(assets: Assets, tmp_path: Path) -> None:
     for content in (b"small" * 20_000, CONTENT):
         await assets.put(content)
         (blob,) = (path for path in (tmp_path / "objects").rglob("*") if path.is_file())
@@ -250,7 +250,7 @@ async def test_upload_in_two_pieces_is_linked_to_in_s3(linking: Assets) -> None:
 
 @pytest.mark.requirement("A29", "P6")
 @pytest.mark.slow
-async def test_a_link_stands_in_the_answer_alone(linking: Assets, caplog: pytest.LogCaptureFixture) -> None:
+async def test_signed_link_appears_in_the_answer_alone(linking: Assets, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(LIBRARIES)
     await linking.put()
     link = (await linking.get()).headers["location"]

@@ -113,7 +113,7 @@ async def test_problem_names_error_and_place_without_the_value(http: httpx.Async
 
 
 @pytest.mark.requirement("A22")
-async def test_a_crash_of_ours_shows_nothing_of_us(home: RunningGateway) -> None:
+async def test_internal_error_shows_no_details(home: RunningGateway) -> None:
     async def crash() -> None:
         raise RuntimeError("the database's password is hunter2")
 

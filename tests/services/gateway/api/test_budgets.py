@@ -35,7 +35,7 @@ async def test_accounts_that_were_never_used_are_empty(http: httpx.AsyncClient) 
 
 
 @pytest.mark.requirement("P8")
-async def test_nobody_sees_another_tenants_accounts(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_budgets_show_no_other_tenants_accounts(home: RunningGateway, http: httpx.AsyncClient) -> None:
     session = await opened(http)
     await home.platform.budgets.reserve(Payer(home.tenant, session, "t1"), Amount(9, 8), about="toy")
     async with home.client(await home.key("*", tenant=ids.new())) as stranger:
@@ -43,7 +43,7 @@ async def test_nobody_sees_another_tenants_accounts(home: RunningGateway, http: 
         assert (await stranger.get("/v1/budgets", params={"session": session})).status_code == 404
 
 
-async def test_it_takes_a_key_and_a_session_that_there_is(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_budgets_need_a_scope_and_an_existing_session(home: RunningGateway, http: httpx.AsyncClient) -> None:
     assert (await http.get("/v1/budgets", params={"session": "no-such"})).status_code == 404
     assert (await http.get("/v1/budgets", params={"session": "../x"})).status_code == 422
     async with home.client("suma_nobody") as nobody:

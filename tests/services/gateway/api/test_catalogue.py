@@ -11,7 +11,7 @@ DIGEST = "0" * 64
 
 
 @pytest.mark.parametrize("path", ["/v1/skills", "/v1/skills/letters"])
-async def test_who_may_not_read_files_looks_into_no_folder(home: RunningGateway, path: str) -> None:
+async def test_caller_without_files_read_sees_no_folder_skills(home: RunningGateway, path: str) -> None:
     async with home.client(await home.key("chat")) as chatter:
         answer = await chatter.get(path, params={"root": "/home/ada"})
     assert (answer.status_code, answer.json()["code"]) == (403, "SCOPE_MISSING")
@@ -25,5 +25,5 @@ async def test_an_approval_names_the_folder_and_the_version(http: httpx.AsyncCli
 
 
 @pytest.mark.parametrize("name", ["..%2Fkeys", "a%20b", "a" * 65, "a%00b"])
-async def test_a_name_is_nothing_but_a_name(http: httpx.AsyncClient, name: str) -> None:
+async def test_invalid_skill_name_is_refused(http: httpx.AsyncClient, name: str) -> None:
     assert (await http.get(f"/v1/skills/{name}")).status_code in (400, 404, 422)

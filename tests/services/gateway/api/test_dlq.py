@@ -101,7 +101,7 @@ async def test_the_list_is_filtered(operator: Operator) -> None:
         assert await operator.list(**asked) == [], asked
 
 
-async def test_pages_go_on_where_they_stopped_whatever_dies_meanwhile(operator: Operator) -> None:
+async def test_paging_continues_despite_new_dead_letters(operator: Operator) -> None:
     for number in range(5):
         await operator.remember(f"bad {number}")
     whole = [letter["letter_id"] for letter in await operator.letters(5)]
@@ -116,7 +116,7 @@ async def test_pages_go_on_where_they_stopped_whatever_dies_meanwhile(operator: 
 
 
 @pytest.mark.parametrize("asked", [{"limit": 0}, {"limit": 501}, {"state": "lost"}, {"colour": "red"}, {"since": "x"}])
-async def test_a_search_that_makes_no_sense_is_refused(operator: Operator, asked: dict[str, Any]) -> None:
+async def test_invalid_search_is_refused(operator: Operator, asked: dict[str, Any]) -> None:
     assert (await operator.http.get("/v1/admin/dlq", params=asked)).status_code == 422
 
 
@@ -164,7 +164,7 @@ async def test_dead_letter_bus_and_audit_change_in_one_transaction(operator: Ope
 
 
 @pytest.mark.requirement("A14")
-async def test_what_dies_again_is_another_letter(operator: Operator) -> None:
+async def test_repeated_death_makes_another_letter(operator: Operator) -> None:
     await operator.remember("bad")
     (first,) = await operator.letters(1)
     await operator.replay(first["letter_id"])
@@ -254,7 +254,7 @@ async def test_another_tenants_admin_sees_nothing_and_touches_nothing(operator: 
     ("scopes", "looks", "replays"),
     [(["admin"], 200, 200), (["admin.dlq.read"], 200, 403), (["admin.dlq.write"], 403, 200), (["chat"], 403, 403)],
 )
-async def test_looking_and_replaying_are_policed_apart_and_recorded(
+async def test_reading_and_replaying_need_separate_scopes_and_are_recorded(
     operator: Operator, scopes: list[str], looks: int, replays: int
 ) -> None:
     await operator.remember("bad")
@@ -270,7 +270,7 @@ async def test_looking_and_replaying_are_policed_apart_and_recorded(
         assert [r["verdict"] for r in mine] == ["allow" if status == 200 else "deny"]
 
 
-async def test_nobody_looks_without_a_key(operator: Operator) -> None:
+async def test_dead_letters_need_a_key(operator: Operator) -> None:
     async with operator.gateway.client("suma_no") as client:
         assert (await client.get("/v1/admin/dlq")).status_code == 401
 

@@ -57,7 +57,7 @@ async def test_unknown_effect_is_in_the_inbox_and_the_effect_list(
     )
 
 
-async def test_it_stays_in_the_inbox_when_its_turn_has_ended(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_unknown_effect_stays_in_the_inbox_after_its_turn(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     session = await session_of(http, asked)
     await home.worker_says(session, TurnEnded(turn_id=asked.turn_id, state="failed", reason="EFFECT_UNKNOWN"))
@@ -88,7 +88,7 @@ async def test_the_same_answer_sent_again_is_one_answer(home: RunningGateway, ht
 
 
 @pytest.mark.requirement("A22a")
-async def test_a_second_answer_is_told_who_was_first(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_second_answer_conflicts_and_shows_the_first(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     session = await session_of(http, asked)
     done = ApprovalClosed(
@@ -112,7 +112,7 @@ async def test_a_second_answer_is_told_who_was_first(home: RunningGateway, http:
         ({**HAPPENED, "data": [1]}, 422, "INVALID_REQUEST"),
     ],
 )
-async def test_an_answer_that_cannot_count_is_sent_back(
+async def test_invalid_effect_answer_is_refused(
     home: RunningGateway, http: httpx.AsyncClient, body: dict[str, Any], status: int, code: str
 ) -> None:
     asked = await doubted(home, http)
@@ -121,9 +121,7 @@ async def test_an_answer_that_cannot_count_is_sent_back(
     assert await told(home) == []
 
 
-async def test_it_cannot_be_approved_and_an_approval_is_no_effect(
-    home: RunningGateway, http: httpx.AsyncClient
-) -> None:
+async def test_effects_and_approvals_have_separate_routes(home: RunningGateway, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     yes = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "d1"})
     assert (yes.status_code, yes.json()["code"]) == (422, "NO_APPROVAL")

@@ -30,7 +30,7 @@ async def _ready(home: RunningGateway) -> tuple[int, Any]:
 
 
 @pytest.mark.requirement("A17")
-async def test_readiness_names_what_was_asked_and_the_laws_revision(home: RunningGateway) -> None:
+async def test_readiness_names_its_checks_and_the_policy_revision(home: RunningGateway) -> None:
     status, body = await _ready(home)
     assert (status, body["ready"], body["problems"]) == (200, True, [])
     assert set(body["checks"]) == {"postgres", "policy", "bus"}
@@ -49,7 +49,7 @@ class Lawless(AllowAll):
 @pytest.mark.parametrize(
     ("policy", "says"), [(Broken(), "the old rules stay"), (Lawless(), "no policy bundle is active")]
 )
-async def test_a_law_in_trouble_is_not_ready(gateway_where: Dsns, owner: str, policy: AllowAll, says: str) -> None:
+async def test_broken_policy_is_not_ready(gateway_where: Dsns, owner: str, policy: AllowAll, says: str) -> None:
     async with running_gateway(gateway_where, owner, policy=policy) as home:
         status, body = await _ready(home)
     assert (status, body["ready"]) == (503, False)
@@ -98,9 +98,7 @@ async def test_readiness_follows_an_outage_of_redis(gateway_where: Dsns, owner: 
     await server.close()
 
 
-async def test_what_is_not_essential_degrades_and_leaves_us_ready(
-    gateway_where: Dsns, owner: str, tmp_path: Path
-) -> None:
+async def test_inessential_outage_degrades_but_stays_ready(gateway_where: Dsns, owner: str, tmp_path: Path) -> None:
     nowhere = f"unix://{tmp_path / 'nobody.sock'}"
     async with (
         connect(nowhere) as client,
@@ -111,7 +109,7 @@ async def test_what_is_not_essential_degrades_and_leaves_us_ready(
     assert (body["level"], body["checks"]["redis"]["level"]) == ("severe", "severe")
 
 
-async def test_what_the_host_knows_is_told_too(gateway_where: Dsns, owner: str) -> None:
+async def test_readiness_reports_problems_of_the_host(gateway_where: Dsns, owner: str) -> None:
     async with running_gateway(gateway_where, owner) as home:
         home.service.started(lambda: ["audit_worker stopped at …"], home.running.health)
         status, body = await _ready(home)

@@ -58,7 +58,7 @@ async def test_a_key_with_another_body_or_route_is_refused(http: httpx.AsyncClie
     assert [(a.status_code, a.json()["code"]) for a in (other, elsewhere)] == [(422, "IDEMPOTENCY_KEY_REUSED")] * 2
 
 
-async def test_how_a_body_is_spelled_makes_no_difference(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_equivalent_json_bodies_count_as_equal(home: RunningGateway, http: httpx.AsyncClient) -> None:
     json = {**KEY, "Content-Type": "application/json"}
     await http.post("/v1/sessions/message", content=b'{"text": "tid\\u0079", "on_busy": "queue"}', headers=json)
     again = await http.post("/v1/sessions/message", content=b'{"text":"tidy"}', headers=json)

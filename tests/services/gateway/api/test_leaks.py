@@ -458,7 +458,7 @@ async def test_no_event_of_another_tenant_changes_a_session(victim: Victim) -> N
 
 
 @pytest.mark.requirement("P8")
-async def test_public_routes_tell_nothing_of_a_tenant(victim: Victim) -> None:
+async def test_public_routes_reveal_nothing_about_a_tenant(victim: Victim) -> None:
     async with victim.home.client() as http:
         del http.headers["Authorization"]
         for path in OPEN:

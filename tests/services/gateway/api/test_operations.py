@@ -73,7 +73,7 @@ async def test_retry_is_immediate_and_recorded(operator: Operator) -> None:
 
 
 @pytest.mark.requirement("P8")
-async def test_another_tenant_sees_nothing_of_what_waits_and_hurries_nothing(operator: Operator) -> None:
+async def test_waiting_events_are_hidden_from_other_tenants_and_not_retried(operator: Operator) -> None:
     await operator.say("policy: hm")
     await parked(operator, 1)
     await operator.gateway.worker_waits()
@@ -116,7 +116,7 @@ async def leases(operator: Operator) -> Sequence[Any]:
     return await pool.fetch("select since from bus.leases")
 
 
-async def test_metrics_report_what_happened_between_two_samples(operator: Operator) -> None:
+async def test_metrics_report_the_change_between_two_samples(operator: Operator) -> None:
     samples = operator.gateway.context.samples
     samples.take()
     await operator.say("hello")
@@ -199,6 +199,6 @@ async def test_operator_reads_metrics_but_not_settings(operator: Operator) -> No
         ("GET", "/v1/admin/settings"),
     ],
 )
-async def test_who_administers_nothing_is_refused(operator: Operator, method: str, path: str) -> None:
+async def test_caller_without_admin_scope_is_refused(operator: Operator, method: str, path: str) -> None:
     async with operator.gateway.client(await operator.gateway.key("chat", "files:write")) as client:
         assert (await client.request(method, path)).status_code == 403

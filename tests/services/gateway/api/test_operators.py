@@ -48,14 +48,14 @@ async def shell(operator: Operator) -> AsyncIterator[Shell]:
         yield Shell(operator, url)
 
 
-async def test_where_nothing_is_dead_it_says_so(shell: Shell) -> None:
+async def test_empty_dead_letter_list_is_reported(shell: Shell) -> None:
     said = await shell.suma("dlq", "list")
     assert (said.code, said.out.strip()) == (0, "No open dead letters.")
     assert json.loads((await shell.suma("dlq", "list", "--json", "--state", "any")).out) == []
     assert (await shell.suma("admin", "requeue")).out.strip() == "Nothing waits for policy."
 
 
-async def test_a_letter_is_listed_shown_replayed_and_shown_again(shell: Shell) -> None:
+async def test_dead_letter_is_listed_shown_and_replayed_by_command(shell: Shell) -> None:
     await shell.operator.remember("bad \x1b[31m")
     (letter,) = await shell.operator.letters(1)
     listed = (await shell.suma("dlq", "list", "--type", "remember.requested", "--since", "1h")).out
@@ -73,7 +73,7 @@ async def test_a_letter_is_listed_shown_replayed_and_shown_again(shell: Shell) -
     assert "replayed" in (await shell.suma("dlq", "list", "--state", "any")).out
 
 
-async def test_all_are_replayed_page_by_page_but_not_unasked(shell: Shell) -> None:
+async def test_replay_of_all_pages_needs_yes(shell: Shell) -> None:
     for number in range(103):
         await shell.operator.remember(f"bad {number}")
     await shell.operator.letters(103)
@@ -85,7 +85,7 @@ async def test_all_are_replayed_page_by_page_but_not_unasked(shell: Shell) -> No
     await shell.operator.until_handled(103)
 
 
-async def test_what_is_given_up_needs_a_reason_and_is_closed(shell: Shell) -> None:
+async def test_discard_by_command_needs_a_reason(shell: Shell) -> None:
     await shell.operator.remember("bad")
     (letter,) = await shell.operator.letters(1)
     assert (await shell.suma("dlq", "discard", letter["letter_id"])).code == 2
@@ -95,7 +95,7 @@ async def test_what_is_given_up_needs_a_reason_and_is_closed(shell: Shell) -> No
     assert (refused.code, refused.err.strip()) == (1, "suma: this dead letter was discarded by owner")
 
 
-async def test_what_is_asked_wrongly_is_one_line(shell: Shell) -> None:
+async def test_invalid_arguments_are_reported_in_one_line(shell: Shell) -> None:
     for arguments in (
         ("replay",),
         ("replay", "x", "--all"),
@@ -109,7 +109,7 @@ async def test_what_is_asked_wrongly_is_one_line(shell: Shell) -> None:
     ).err.strip() == "suma: There is no such dead letter; list the open ones."
 
 
-async def test_the_bus_and_what_waits_are_told_and_hurried(shell: Shell) -> None:
+async def test_bus_and_waiting_events_are_shown_and_retried_by_command(shell: Shell) -> None:
     await shell.operator.say("policy: hm")
     async with asyncio.timeout(60):
         while not shell.operator.worker.board.notices:

@@ -40,7 +40,7 @@ async def test_closed_routes_without_key_return_401(home: RunningGateway) -> Non
 
 @pytest.mark.requirement("A21")
 @pytest.mark.parametrize("key", [" ", "suma_", "x" * 5000, "eyJhbGciOiJub25lIn0.e30.", f"suma_{'a' * 16}_{'a' * 52}"])
-async def test_what_is_no_key_of_ours_is_401(home: RunningGateway, key: str) -> None:
+async def test_malformed_or_unknown_key_is_401(home: RunningGateway, key: str) -> None:
     async with home.client(key) as http:
         answer = await http.get("/v1/sessions")
     assert (answer.status_code, answer.json()["code"]) == (401, "BAD_KEY")
@@ -170,7 +170,7 @@ async def test_our_own_pages_and_listed_ones_may_send(gateway_where: Dsns, owner
 
 
 @pytest.mark.requirement("A28a")
-async def test_a_form_of_another_site_cannot_speak(http: httpx.AsyncClient) -> None:
+async def test_cross_site_form_post_is_refused(http: httpx.AsyncClient) -> None:
     answer = await http.post("/v1/sessions", content=b'{"title": "x"}', headers={"Content-Type": "text/plain"})
     assert (answer.status_code, answer.json()["code"]) == (415, "NOT_JSON")
 
@@ -182,7 +182,7 @@ async def test_a_body_with_a_coding_is_refused_by_name(http: httpx.AsyncClient, 
 
 
 @pytest.mark.parametrize("path", ["/v1/sessions", "/nowhere", "/docs", "/healthz"])
-async def test_every_answer_carries_what_browsers_obey(http: httpx.AsyncClient, path: str) -> None:
+async def test_every_response_has_security_headers(http: httpx.AsyncClient, path: str) -> None:
     headers = (await http.get(path)).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"

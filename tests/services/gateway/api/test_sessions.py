@@ -14,7 +14,7 @@ from tests.support import surfaces
 
 
 @pytest.mark.requirement("S3-08", "S3-30")
-async def test_a_session_is_there_as_soon_as_it_was_opened(http: httpx.AsyncClient) -> None:
+async def test_opened_session_is_visible_at_once(http: httpx.AsyncClient) -> None:
     opened = await http.post("/v1/sessions", json={"title": "Downloads", "root": "/home/ada/Downloads", "hitl": "all"})
 
     assert opened.status_code == 201
@@ -35,9 +35,7 @@ async def test_accepted_message_is_in_the_history_at_once(http: httpx.AsyncClien
     assert (session["title"], session["last_seq"], session["turn_id"]) == ("tidy up", 1, turn["turn_id"])
 
 
-async def test_what_the_worker_says_is_numbered_behind_the_message(
-    home: RunningGateway, http: httpx.AsyncClient
-) -> None:
+async def test_worker_events_are_numbered_after_the_message(home: RunningGateway, http: httpx.AsyncClient) -> None:
     accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
     session, turn = accepted["session_id"], accepted["turn_id"]
     await home.worker_says(session, TurnStarted(turn_id=turn, message_id=accepted["message_id"], text="hello"))
@@ -61,15 +59,13 @@ async def test_what_the_worker_says_is_numbered_behind_the_message(
 
 
 @pytest.mark.requirement("S3-08")
-async def test_who_waits_for_a_turn_is_answered_with_it(eager: RunningGateway) -> None:
+async def test_caller_that_waits_receives_the_completed_turn(eager: RunningGateway) -> None:
     async with eager.client() as http:
         done = await http.post("/v1/llm/invoke", params={"wait": 5}, json={"text": "hello"})
     assert (done.status_code, done.json()["state"], done.json()["answer"]) == (200, "completed", "HELLO")
 
 
-async def test_who_waits_too_short_is_answered_that_it_was_accepted(
-    home: RunningGateway, http: httpx.AsyncClient
-) -> None:
+async def test_caller_that_waits_too_briefly_gets_202(home: RunningGateway, http: httpx.AsyncClient) -> None:
     accepted = await http.post("/v1/llm/invoke", params={"wait": 0.05}, json={"text": "hello"})
     assert (accepted.status_code, set(accepted.json())) == (202, {"session_id", "message_id", "turn_id", "after"})
 
@@ -86,7 +82,7 @@ async def test_a_cancelled_turn_is_answered_with_its_end(eager: RunningGateway) 
     assert (again.status_code, again.json()["code"]) == (409, "TURN_ENDED")
 
 
-async def test_the_worker_is_told_who_speaks_and_where(home: RunningGateway) -> None:
+async def test_message_carries_its_principal_scopes_and_folder(home: RunningGateway) -> None:
     async with home.client(await home.key("chat", "files:read", principal="ada")) as ada:
         session = (await ada.post("/v1/sessions", json={"root": "/home/ada", "hitl": "all"})).json()["session_id"]
         accepted = (await ada.post(f"/v1/sessions/{session}/messages", json={"text": "tidy", "skill": "tidy"})).json()
@@ -98,7 +94,7 @@ async def test_the_worker_is_told_who_speaks_and_where(home: RunningGateway) -> 
     assert (received.root, received.hitl, received.skill, received.on_busy) == ("/home/ada", "all", "tidy", "queue")
 
 
-async def test_an_ended_turn_stays_ended_whatever_comes_late(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_late_events_do_not_reopen_an_ended_turn(home: RunningGateway, http: httpx.AsyncClient) -> None:
     accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
     session, turn = accepted["session_id"], accepted["turn_id"]
     await home.worker_says(
@@ -160,7 +156,7 @@ async def test_runs_of_a_new_thread_share_its_session(eager: RunningGateway) -> 
 
 
 @pytest.mark.requirement("S4-56")
-async def test_scope_weavers_names_do_the_same(http: httpx.AsyncClient) -> None:
+async def test_legacy_route_names_do_the_same(http: httpx.AsyncClient) -> None:
     run = (await http.post("/run", json={"text": "tidy", "hitl": "bypass"})).json()
     status = (await http.get("/status", params={"session": run["session_id"]})).json()
     assert (status["sessions"], status["turns"], status["session"]["turn_id"]) == (1, 1, run["turn_id"])

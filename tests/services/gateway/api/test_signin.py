@@ -169,7 +169,7 @@ async def test_last_use_of_a_key_is_noted(home: RunningGateway) -> None:
     assert again["used_at"] == row["used_at"]
 
 
-async def test_code_tells_whom_it_would_sign_in_and_stays_good(home: RunningGateway) -> None:
+async def test_code_preview_names_the_principal_and_keeps_the_code_valid(home: RunningGateway) -> None:
     code = await code_of(home)
     async with home.client(code) as http:
         told = await http.get("/v1/signin")

@@ -41,12 +41,12 @@ async def answers(home: RunningGateway, url: str, times: int = 20) -> set[int]:
 
 
 @pytest.mark.requirement("A20")
-async def test_slow_bodies_without_a_key_keep_nobody_out(home: RunningGateway) -> None:
+async def test_slow_bodies_without_a_key_do_not_block_others(home: RunningGateway) -> None:
     async with served(home) as url, slow_bodies(url, None):
         assert await answers(home, url) == {201}
 
 
-async def test_slow_bodies_of_a_tenant_keep_no_other_out(home: RunningGateway) -> None:
+async def test_slow_bodies_of_one_tenant_do_not_block_another(home: RunningGateway) -> None:
     async with served(home) as url, slow_bodies(url, await home.key("chat", tenant="other")):
         assert await answers(home, url) == {201}
 

@@ -269,7 +269,7 @@ async def test_a_message_from_the_client_closes_the_socket(web: Web) -> None:
             assert await closed(stream) == code
 
 
-async def test_stopping_gateway_tells_sockets_to_reconnect(gateway_where: Dsns, owner: str) -> None:
+async def test_stopping_gateway_asks_sockets_to_reconnect(gateway_where: Dsns, owner: str) -> None:
     async with running_gateway(gateway_where, owner) as home, opening(home) as web:
         session, _ = await web.turn()
         async with web.connect(session, after=1) as stream:

@@ -325,7 +325,7 @@ class Held:
         self._free.set()
 
 
-async def test_viewer_who_comes_during_a_read_sees_all_text(
+async def test_viewer_that_joins_during_a_read_sees_all_text(
     gateway_where: Dsns, owner: str, deltas: RedisDeltas
 ) -> None:
     held = Held(deltas)
@@ -350,7 +350,7 @@ async def test_viewer_who_comes_during_a_read_sees_all_text(
     assert viewer.events[-1][2]["text"] == "Hello"
 
 
-async def test_a_viewer_who_comes_late_hears_what_was_said_before(
+async def test_late_viewer_receives_the_earlier_partial_text(
     gateway_where: Dsns, owner: str, deltas: RedisDeltas
 ) -> None:
     async with _served(gateway_where, owner, deltas=deltas) as (home, client):

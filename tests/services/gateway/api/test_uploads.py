@@ -106,7 +106,7 @@ async def test_pieces_are_deleted_once_the_content_is_whole(uploads: Uploads) ->
     assert await uploads.rows("upload_parts") == 0
 
 
-async def test_a_broken_connection_keeps_what_had_arrived(uploads: Uploads) -> None:
+async def test_broken_connection_keeps_the_received_bytes(uploads: Uploads) -> None:
     upload = (await uploads.begin(len(CONTENT))).json()["upload_id"]
     async with served(uploads.gateway) as url:
         place = httpx.URL(url)
@@ -199,7 +199,7 @@ async def test_wrong_headers_begin_no_upload(uploads: Uploads, headers: dict[str
     assert await uploads.rows("uploads") == 0
 
 
-async def test_a_client_learns_what_the_server_can_do(uploads: Uploads) -> None:
+async def test_options_list_the_tus_extensions_and_limits(uploads: Uploads) -> None:
     told = (await uploads.http.options(PLACE)).headers
     assert (told["tus-version"], told["tus-max-size"]) == ("1.0.0", "900000")
     assert "creation-with-upload" in told["tus-extension"]

@@ -41,9 +41,7 @@ async def _sent_events(home: RunningGateway) -> list[Any]:
 
 
 @pytest.mark.requirement("S4-26", "S4-49")
-async def test_a_rollback_undoes_the_last_commit_that_still_stands(
-    home: RunningGateway, http: httpx.AsyncClient
-) -> None:
+async def test_rollback_takes_the_last_commit_not_yet_undone(home: RunningGateway, http: httpx.AsyncClient) -> None:
     session = await _committed(home, http, "c1", "c2", "c3")
     await _changed(home, session, "rolled_back", "c3")
     await home.caught_up(session, 5)
@@ -101,7 +99,7 @@ async def test_without_a_commit_there_is_nothing_to_roll_back(home: RunningGatew
 
 
 @pytest.mark.requirement("A9")
-async def test_who_may_not_change_files_may_not_roll_back(home: RunningGateway, http: httpx.AsyncClient) -> None:
+async def test_caller_without_files_write_may_not_roll_back(home: RunningGateway, http: httpx.AsyncClient) -> None:
     session = await _committed(home, http, "c1")
     async with home.client(await home.key("chat", "files:read", principal="owner")) as reader:
         answer = await reader.post(f"/v1/sessions/{session}/rollback")
@@ -164,7 +162,7 @@ async def test_unchanged_diff_is_not_sent_again(whole: RunningGateway) -> None:
 
 
 @pytest.mark.requirement("S4-56")
-async def test_the_short_name_of_the_graph_shows_the_same(whole: RunningGateway) -> None:
+async def test_short_graph_route_returns_the_same(whole: RunningGateway) -> None:
     async with whole.client() as http:
         session = (await http.post("/v1/sessions", json={})).json()["session_id"]
         assert (await http.get("/graph", params={"session": session})).json() == (

@@ -125,7 +125,7 @@ async def test_run_goes_on_without_its_client(client: agui.Client, stack: Stack)
 
 @pytest.mark.requirement("A22b")
 @pytest.mark.parametrize("left_at", ["TOOL_CALL_ARGS", "TOOL_CALL_RESULT", "TEXT_MESSAGE_CONTENT"])
-async def test_rejoined_run_sends_only_what_its_client_lacks(client: agui.Client, stack: Stack, left_at: str) -> None:
+async def test_rejoined_run_sends_only_missing_events(client: agui.Client, stack: Stack, left_at: str) -> None:
     thread = Thread(client, stack, f"left at {left_at}", root=str(stack.folder(left_at, a_txt="12345")))
     await thread.say(LOOK, runId=left_at, leaveAt=left_at)
     await thread.say(LOOK, runId=left_at)

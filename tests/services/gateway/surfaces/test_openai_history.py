@@ -100,7 +100,7 @@ async def test_response_input_without_ids_goes_on_in_its_session(stack: Stack, c
     assert second.suma["session_id"] == first.suma["session_id"]
 
 
-async def test_old_messages_of_any_kind_refuse_nothing(stack: Stack, client: openai.AsyncOpenAI) -> None:
+async def test_old_messages_of_any_kind_are_accepted(stack: Stack, client: openai.AsyncOpenAI) -> None:
     about = {"root": str(stack.folder("old", a_txt="12345"))}
     answer = await say(client, *OLD, user(LOOK), metadata=about)
     assert answer.choices[0].message.content.startswith("1 file")

@@ -28,14 +28,14 @@ QUESTION = Numbered(1, "approval.requested", "t", datetime.now(UTC), ASKED, None
         ("don't", "deny", ()),
     ],
 )
-def test_clear_words_are_an_answer(said: str, verdict: str, exclude: tuple[str, ...]) -> None:
+def test_clear_text_is_an_answer(said: str, verdict: str, exclude: tuple[str, ...]) -> None:
     answer = answer_to(QUESTION, said)
     assert answer is not None
     assert (answer.verdict, answer.exclude) == (verdict, exclude)
 
 
 @pytest.mark.parametrize("said", ["maybe", "approve except 4", "yes and no", "", "{", "approve except"])
-def test_unclear_words_are_none(said: str) -> None:
+def test_unclear_text_is_no_answer(said: str) -> None:
     assert answer_to(QUESTION, said) is None
 
 

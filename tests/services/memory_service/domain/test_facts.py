@@ -72,6 +72,6 @@ def test_fact_without_a_key_is_a_note(text: str, expected: tuple[str, str]) -> N
 
 
 @pytest.mark.parametrize("text", ["", "   ", "key:", "x" * 2_001])
-def test_nothing_and_too_much_are_no_facts(text: str) -> None:
+def test_empty_or_too_long_text_is_no_fact(text: str) -> None:
     with pytest.raises(BadFact):
         read(text)

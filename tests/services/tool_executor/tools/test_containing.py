@@ -51,19 +51,19 @@ def test_denying_line_is_no_match_and_is_reported(bills: StagedFolder) -> None:
     assert found["denied"] == {"Doyle.txt": "Not paid yet"}
 
 
-def test_what_denies_it_lacks_it_and_shows_the_line(bills: StagedFolder) -> None:
+def test_file_with_a_denying_line_counts_as_lacking(bills: StagedFolder) -> None:
     found = bills.run("manage-files.list", path=".", lacking="paid").data
     assert found["lines"] == {"Doyle.txt": "Not paid yet"}
     assert "denied" not in found
 
 
-def test_each_that_is_chosen_shows_the_line(bills: StagedFolder) -> None:
+def test_each_chosen_file_shows_its_matching_line(bills: StagedFolder) -> None:
     lines = bills.run("manage-files.list", path=".", containing="paid").data["lines"]
     assert lines["Keane.txt"] == "PAID 3 May, by bank"
     assert lines["Walsh.docx"] == "All paid, thank you"
 
 
-def test_what_cannot_be_read_is_told_and_never_chosen(bills: StagedFolder) -> None:
+def test_unreadable_file_is_reported_and_never_chosen(bills: StagedFolder) -> None:
     for choice in ("containing", "lacking"):
         found = bills.run("manage-files.list", path=".", **{choice: "tap"}).data
         assert "old.doc" not in found["nodes"]
@@ -104,7 +104,7 @@ def test_too_many_files_to_read_are_refused_and_not_cut(bills: StagedFolder) -> 
         ("photographer", "we did not see the photographer", False),
     ],
 )
-def test_a_place_that_denies_it_says_the_opposite(wanted: str, text: str, denied: bool) -> None:
+def test_negated_mention_counts_as_a_denial(wanted: str, text: str, denied: bool) -> None:
     found = containing.mention_of(wanted, text)
     assert found is not None
     assert found.denied is denied

@@ -100,7 +100,7 @@ def test_rollback_removes_copies_and_leaves_originals_byte_for_byte(filled: Stag
     assert filled.seen() == before
 
 
-def test_what_was_staged_before_is_copied_as_it_will_be(filled: StagedFolder) -> None:
+def test_staged_changes_are_copied(filled: StagedFolder) -> None:
     filled.run("manage-files.create", path=".", name="fresh.txt", type="file", content="hello")
     filled.run("manage-files.move", source="b.txt", target="album")
     assert copied(filled, source=["fresh.txt", "album/b.txt"], target="box") == ["box/fresh.txt", "box/b.txt"]
@@ -134,7 +134,7 @@ def test_missing_source_among_several_is_skipped_and_alone_fails(filled: StagedF
         ({"source": "a.txt", "new_name": ".suma"}, OutsideWorkspace),
     ],
 )
-def test_what_cannot_be_copied_so_is_refused_and_stages_nothing(
+def test_impossible_copy_is_refused_and_stages_nothing(
     filled: StagedFolder, args: dict[str, Any], error: type[Rejected]
 ) -> None:
     with pytest.raises(error):

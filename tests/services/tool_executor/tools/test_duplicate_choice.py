@@ -41,7 +41,7 @@ def kept(folder: StagedFolder, **args: Any) -> list[str]:
         ("bb.txt", "aa.txt"),
     ],
 )
-def test_a_copy_goes_before_what_it_is_a_copy_of(folder: StagedFolder, names: tuple[str, str]) -> None:
+def test_copy_is_deleted_before_its_original(folder: StagedFolder, names: tuple[str, str]) -> None:
     assert kept(twins(folder, *names)) == [names[0] if names[0] == "report.pdf" else names[1]]
 
 
@@ -51,7 +51,7 @@ def test_names_count_before_places_where_good_names_are_asked_for(folder: Staged
     assert kept(folder, keep="named") == ["Downloads/lily's birthday.jpg"]
 
 
-def test_age_and_shortness_are_as_they_are_said(folder: StagedFolder) -> None:
+def test_keep_rules_choose_by_age_and_name_length(folder: StagedFolder) -> None:
     twins(folder, "a/first.txt", "second.txt", "b/c/third (1).txt")
     assert [kept(folder, keep=rule) for rule in ("oldest", "newest", "shortest")] == [
         ["a/first.txt"],
@@ -70,7 +70,7 @@ def test_group_without_a_spared_file_keeps_one(folder: StagedFolder) -> None:
     assert kept(twins(folder, "a.txt", "a (1).txt"), spare=["raw"]) == ["a.txt"]
 
 
-def test_a_group_of_which_all_is_spared_is_none(folder: StagedFolder) -> None:
+def test_group_of_only_spared_files_is_omitted(folder: StagedFolder) -> None:
     assert kept(twins(folder, "raw/a.txt", "raw/b.txt"), spare=["raw"]) == []
 
 

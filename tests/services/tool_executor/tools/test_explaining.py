@@ -55,7 +55,7 @@ def explain(folder: StagedFolder, name: str, content: str | bytes) -> dict[str, 
         ("empty.txt", b"", "plain text", {}),
     ],
 )
-def test_a_file_is_told_with_what_is_in_it(
+def test_file_is_explained_with_its_contents(
     folder: StagedFolder, name: str, content: bytes, kind: str, holds: Any
 ) -> None:
     told = explain(folder, name, content)
@@ -93,7 +93,9 @@ def test_explanation_of_a_document_has_headings_length_and_beginning(folder: Sta
         ("a.csv", b"\0\1\2", "binary data"),
     ],
 )
-def test_a_name_that_the_bytes_belie_is_said(folder: StagedFolder, name: str, content: bytes, looks: str) -> None:
+def test_mismatch_of_extension_and_content_is_reported(
+    folder: StagedFolder, name: str, content: bytes, looks: str
+) -> None:
     told = explain(folder, name, content)
     assert (told["agrees"], told["looks_like"]) == (False, looks)
 
@@ -103,11 +105,11 @@ def test_a_name_that_the_bytes_belie_is_said(folder: StagedFolder, name: str, co
     [PNG[:20], JPEG[:8], b"\xff\xd8\xff\xff" * 9, zipped("x")[:-10], b"GIF8"],
     ids=["png", "jpeg", "marks", "zip", "gif"],  # an archive holds the time: as an id it would change
 )
-def test_what_is_damaged_is_still_explained(folder: StagedFolder, content: bytes) -> None:
+def test_damaged_file_is_still_explained(folder: StagedFolder, content: bytes) -> None:
     assert explain(folder, "a.dat", content)["size"] == len(content)
 
 
-def test_a_folder_tells_what_it_holds(folder: StagedFolder) -> None:
+def test_folder_is_explained_with_its_contents(folder: StagedFolder) -> None:
     folder.files("d/a.jpg", "d/b.jpg", "d/s/c.pdf")
     told = folder.run("explain.explain", path="d").data
     assert told["holds"] == {
@@ -118,7 +120,7 @@ def test_a_folder_tells_what_it_holds(folder: StagedFolder) -> None:
     }
 
 
-def test_an_empty_folder_and_a_link_are_told_too(folder: StagedFolder) -> None:
+def test_empty_folder_and_link_are_explained_too(folder: StagedFolder) -> None:
     (folder.root / "hollow").mkdir()
     (folder.root / "link").symlink_to("/etc/passwd")
     folder.scan()
@@ -126,6 +128,6 @@ def test_an_empty_folder_and_a_link_are_told_too(folder: StagedFolder) -> None:
     assert folder.run("explain.explain", path="link").data["kind"] == "link or device"
 
 
-def test_what_is_not_there_is_not_explained(folder: StagedFolder) -> None:
+def test_missing_path_is_not_explained(folder: StagedFolder) -> None:
     with pytest.raises(NotFound):
         folder.run("explain.explain", path="gone")

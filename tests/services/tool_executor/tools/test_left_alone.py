@@ -42,7 +42,7 @@ def test_a_listing_holds_no_repository_dependency_or_lock(messy: StagedFolder) -
 
 
 @pytest.mark.parametrize("tool", LISTERS)
-def test_each_listing_says_what_it_left_alone(messy: StagedFolder, tool: str) -> None:
+def test_each_listing_names_its_excluded_files(messy: StagedFolder, tool: str) -> None:
     assert messy.run(tool, **LISTERS[tool]).data["left_alone"] == {
         "repositories": ["app", "deep/lib"],
         "files": 7,
@@ -82,7 +82,7 @@ def test_a_pattern_gets_reserved_files_only_if_it_names_them(
     assert sorted(messy.listed(recursive=True, include=[pattern])) == found
 
 
-def test_what_a_pattern_named_is_not_left_alone(messy: StagedFolder) -> None:
+def test_file_named_by_a_pattern_is_not_counted_as_excluded(messy: StagedFolder) -> None:
     data = messy.run("manage-files.list", path=".", recursive=True, include=[".DS_Store"]).data
     assert data["left_alone"]["files"] == 5
 
@@ -132,7 +132,7 @@ def test_packed_folder_leaves_out_repositories_and_reports_them(messy: StagedFol
 
 
 @pytest.mark.parametrize("paths", [["deep"], ["app"], ["."]])
-def test_a_repository_is_never_zipped_away(messy: StagedFolder, paths: list[str]) -> None:
+def test_packing_a_repository_with_removal_is_refused(messy: StagedFolder, paths: list[str]) -> None:
     with pytest.raises(Rejected):
         messy.run("archive-files.pack", paths=paths, archive="x.zip", remove=True)
 

@@ -47,12 +47,14 @@ def filled(folder: StagedFolder) -> StagedFolder:
         ({"order": "name", "most": 2}, ["deep", "hollow"]),
     ],
 )
-def test_a_listing_holds_what_the_filters_select(filled: StagedFolder, args: dict[str, Any], names: list[str]) -> None:
+def test_listing_contains_the_files_that_its_filters_select(
+    filled: StagedFolder, args: dict[str, Any], names: list[str]
+) -> None:
     found = filled.listed(**args)
     assert (found if "order" in args else sorted(found)) == names
 
 
-def test_by_name_two_comes_before_ten(folder: StagedFolder) -> None:
+def test_order_by_name_is_natural(folder: StagedFolder) -> None:
     for name in ("img10.jpg", "img2.jpg", "IMG1.jpg"):
         folder.write(name, b"x")
     folder.scan()
@@ -63,7 +65,7 @@ def test_an_order_alone_leaves_nothing_out(filled: StagedFolder) -> None:
     assert len(filled.listed(order="newest")) == 6
 
 
-def test_one_list_may_hold_what_is_in_several_folders(filled: StagedFolder) -> None:
+def test_one_list_may_cover_several_folders(filled: StagedFolder) -> None:
     assert filled.listed(folders=["deep/er", "hollow"]) == ["deep/er/old.txt"]
     assert filled.listed(folders=[".", "deep/er"], order="largest", most=3) == [
         "large.bin",
@@ -72,7 +74,7 @@ def test_one_list_may_hold_what_is_in_several_folders(filled: StagedFolder) -> N
     ]
 
 
-def test_a_list_by_size_tells_the_sizes(filled: StagedFolder) -> None:
+def test_list_by_size_shows_the_sizes(filled: StagedFolder) -> None:
     told = filled.run("manage-files.list", path=".", order="largest", most=2).data
     assert (told["nodes"], told["sizes"]) == (["large.bin", "new.log"], [5000, 100])
 
@@ -84,7 +86,7 @@ def test_list_of_a_folder_counts_matches_in_subfolders(filled: StagedFolder) -> 
     assert "deeper" not in filled.run("manage-files.list", path=".", include=["*.txt"], recursive=True).data
 
 
-def test_a_list_of_folders_tells_of_folders_below(filled: StagedFolder) -> None:
+def test_list_of_folders_counts_matches_below(filled: StagedFolder) -> None:
     filled.run("manage-files.create", path="deep/er", name="void", type="directory")
     told = filled.run("manage-files.list", path=".", empty=True, node_kind="directory").data
     assert told["deeper"] == {"count": 1, "folders": ["deep/er"], "node_kind": "directory"}
@@ -100,7 +102,7 @@ def test_find_filters_at_every_depth_and_without_a_name(filled: StagedFolder) ->
     assert filled.listed("search-files.find", larger_than=150, order="largest") == ["large.bin", "deep/er/old.txt"]
 
 
-def test_a_report_counts_only_what_the_filters_select(filled: StagedFolder) -> None:
+def test_report_counts_only_the_files_that_its_filters_select(filled: StagedFolder) -> None:
     told = filled.run("analyze-directory.report", path=".", modified_before="2024-01-01", node_kind="file").data
     assert (told["files"], told["bytes"], told["directories"]) == (3, 210, 0)
     assert told["oldest"]["path"] == "deep/er/old.txt"
@@ -120,7 +122,7 @@ def test_duplicates_are_those_among_the_selected(folder: StagedFolder) -> None:
     assert [group["paths"] for group in groups] == [["b.txt", "a.txt"]]
 
 
-def test_what_is_only_staged_counts_as_changed_now(filled: StagedFolder) -> None:
+def test_staged_file_counts_as_changed_now(filled: StagedFolder) -> None:
     filled.run("manage-files.create", path=".", name="fresh.txt", type="file", content="hello")
     assert "fresh.txt" in filled.listed(modified_after="2025-06-01")
     assert "fresh.txt" not in filled.listed(modified_before="2099-01-01")
@@ -161,7 +163,7 @@ def test_move_creates_its_missing_target_folder(folder: StagedFolder, source: li
     assert [node.path for node in folder.stage.get_children("Docs/2024")] == [f"Docs/2024/{name}" for name in source]
 
 
-def test_a_list_counts_what_it_lists_and_names_no_place(folder: StagedFolder) -> None:
+def test_list_counts_its_entries_and_names_no_place(folder: StagedFolder) -> None:
     folder.write("a.txt", "1")
     folder.write("d/b.txt", "2")
     folder.scan()

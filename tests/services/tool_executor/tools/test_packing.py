@@ -87,7 +87,7 @@ def test_move_into_an_archive_is_one_version_and_reversible(photos: StagedFolder
     assert photos.seen() == before
 
 
-def test_what_was_unpacked_and_what_was_packed_are_the_same(photos: StagedFolder) -> None:
+def test_unpacked_files_equal_the_packed_ones(photos: StagedFolder) -> None:
     photos.run(PACK, paths=["Photos"], remove=True)
     told = photos.run("archive-files.unpack", path="Photos.zip").data
     photos.run("manage-files.delete", paths=["Photos.zip"])
@@ -149,7 +149,7 @@ def test_an_archive_that_cannot_be_made_is_not_called_one(folder: StagedFolder, 
         folder.files("f.txt").run(PACK, paths=["f.txt"], archive=asked)
 
 
-def test_nothing_to_pack_is_said_and_makes_nothing(folder: StagedFolder) -> None:
+def test_packing_no_files_is_reported_and_stages_nothing(folder: StagedFolder) -> None:
     told = folder.run(PACK, paths=folder.listed(), archive="x.zip")
     assert (told.data["files"], told.summary) == (0, "There was nothing to pack.")
     assert folder.stage.version == 0
@@ -165,7 +165,7 @@ def test_link_is_left_out_and_its_folder_cannot_be_removed(folder: StagedFolder)
 
 
 @pytest.mark.parametrize("paths", [["d"], ["."]])
-def test_an_archive_is_not_removed_with_what_it_holds(folder: StagedFolder, paths: list[str]) -> None:
+def test_packing_with_removal_refuses_a_target_inside_the_sources(folder: StagedFolder, paths: list[str]) -> None:
     with pytest.raises(CannotPack):
         folder.files("d/a.txt").run(PACK, paths=paths, archive="d/x.zip", remove=True)
     assert folder.stage.version == 0
@@ -189,14 +189,14 @@ def test_name_that_is_not_utf8_needs_a_tar(folder: StagedFolder) -> None:
 
 
 @pytest.mark.parametrize("limits", [{"archive_bytes": 4}, {"archive_entries": 1}, {"staged_bytes": 20}])
-def test_what_is_beyond_the_bounds_is_refused_whole(folder: StagedFolder, limits: dict[str, int]) -> None:
+def test_archive_beyond_the_limits_is_refused_whole(folder: StagedFolder, limits: dict[str, int]) -> None:
     with pytest.raises(TooMuch):
         folder.files("a.txt", "b.txt").bounded(**limits).run(PACK, paths=["a.txt", "b.txt"])
     assert folder.stage.version == 0
     assert list(folder.blob_caches.rglob("*.*")) == []
 
 
-def test_a_call_that_nobody_waits_for_stops_and_stages_nothing(photos: StagedFolder) -> None:
+def test_cancelled_packing_stops_and_stages_nothing(photos: StagedFolder) -> None:
     wanted = CancelToken()
     with wanted:
         photos.check = wanted.check
@@ -214,7 +214,7 @@ def test_content_of_an_archive_leaves_the_cache_with_its_stage(photos: StagedFol
     assert list(photos.blob_caches.iterdir()) == []
 
 
-def test_rolling_the_stage_back_leaves_the_folder_as_it_was(photos: StagedFolder) -> None:
+def test_stage_rollback_leaves_the_folder_unchanged(photos: StagedFolder) -> None:
     before = photos.seen()
     photos.run(PACK, paths=["Photos"], remove=True)
     photos.stage.rollback(0)

@@ -84,7 +84,7 @@ def test_row_longer_than_its_header_loses_nothing(parse: Parse) -> None:
     assert told["head"] == [{"id": "1", "column 2": "x", "column 3": "more"}]
 
 
-def test_a_mail_shows_its_words_and_names_what_is_attached(parse: Parse) -> None:
+def test_mail_shows_its_text_and_names_its_attachments(parse: Parse) -> None:
     told = parse("a.eml", MAIL).data
     assert told["text"] == "See you soon."
     assert told["head"][0]["headers"]["Subject"] == "Grüße"
@@ -131,7 +131,7 @@ LAUGHS = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         ("a.json", "9" * 5000),
     ],
 )
-def test_what_is_hostile_is_refused(parse: Parse, name: str, content: str) -> None:
+def test_hostile_file_is_refused(parse: Parse, name: str, content: str) -> None:
     with pytest.raises(CannotParse):
         parse(name, content)
 
@@ -151,7 +151,7 @@ def test_what_is_hostile_is_refused(parse: Parse, name: str, content: str) -> No
         ("a.csv", b"\xff\xd8\xff\xe0" + bytes(range(256)) * 4),
     ],
 )
-def test_what_is_damaged_or_no_text_says_so(parse: Parse, name: str, content: str | bytes) -> None:
+def test_damaged_or_binary_file_is_refused_by_name(parse: Parse, name: str, content: str | bytes) -> None:
     with pytest.raises(CannotParse, match="a\\."):
         parse(name, content)
 
@@ -162,19 +162,19 @@ def test_a_number_that_json_cannot_hold_is_still_shown(parse: Parse) -> None:
     assert json.dumps(told, allow_nan=False)
 
 
-def test_of_a_long_table_the_beginning_is_read_and_said(parse: Parse) -> None:
+def test_long_table_is_read_in_part_with_a_warning(parse: Parse) -> None:
     done = parse("a.csv", "n\n" + "1\n" * 1000, read_bytes=101)
     assert (done.data["rows"], done.data["complete"]) == (49, False)
     assert done.warnings == ("Only the first 101 B of a.csv were read.",)
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.xml", "a.eml", "a.yaml"])
-def test_of_what_means_nothing_in_part_nothing_is_read(parse: Parse, name: str) -> None:
+def test_format_that_needs_the_whole_file_has_a_size_limit(parse: Parse, name: str) -> None:
     with pytest.raises(TooMuch):
         parse(name, "x" * 200, read_bytes=100)
 
 
-def test_what_is_shown_is_bounded(parse: Parse) -> None:
+def test_parsed_output_is_bounded(parse: Parse) -> None:
     value: dict[str, Any] = {f"k{n}": "x" * 400 for n in range(300)}
     told = parse("a.json", json.dumps([value] * 20)).data
     assert (told["rows"], len(told["fields"]), len(told["head"])) == (20, 200, 10)
@@ -186,7 +186,7 @@ def test_a_folder_is_not_parsed(folder: StagedFolder) -> None:
         folder.files("d/x.csv").run("parse-content.parse", path="d")
 
 
-def test_the_staged_content_is_what_is_parsed(folder: StagedFolder) -> None:
+def test_staged_content_is_parsed(folder: StagedFolder) -> None:
     folder.run("manage-files.create", path=".", name="a.csv", type="file", content="x\n1\n")
     assert folder.run("parse-content.parse", path="a.csv").data["fields"] == ["x"]
 
@@ -208,6 +208,6 @@ def test_locked_damaged_or_large_document_is_refused(parse: Parse) -> None:
         parse("a.pdf", samples.pdf("a"), document_bytes=100)
 
 
-def test_of_a_document_without_end_the_beginning_is_told(parse: Parse) -> None:
+def test_very_long_document_is_parsed_in_part_with_a_warning(parse: Parse) -> None:
     done = parse("a.docx", samples.word(*["many words in one line"] * 60_000))
     assert done.warnings == ("Only the beginning of a.docx was read.",)

@@ -64,7 +64,7 @@ RENAME = "batch-rename.rename"
         ("same.txt", {"case": "lower"}, None),
     ],
 )
-def test_a_name_by_each_rule(folder: StagedFolder, name: str, rule: dict[str, Any], new: str | None) -> None:
+def test_each_rule_gives_its_new_name(folder: StagedFolder, name: str, rule: dict[str, Any], new: str | None) -> None:
     folder.write(name, "x", at="2024-05-31T10:00")
     folder.scan()
     old = name.replace("\\", "\\\\")

@@ -51,7 +51,7 @@ def test_the_words_of_documents_are_summarised_too(folder: StagedFolder) -> None
     assert told["without_text"] == ["scan.pdf"]
 
 
-def test_no_text_at_all_is_said(folder: StagedFolder) -> None:
+def test_summary_of_no_text_is_reported(folder: StagedFolder) -> None:
     done = folder.files().run("summarize.summarize", paths=folder.listed())
     assert (done.data["files"], done.summary) == (0, "There is no text to summarize.")
 

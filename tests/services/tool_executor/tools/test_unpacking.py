@@ -105,7 +105,7 @@ def test_an_unpacked_archive_is_rolled_back_bit_for_bit(holding: Holding) -> Non
     ],
     ids=["tar", "gz", "bz2"],
 )
-def test_tars_are_told_by_their_bytes_not_by_their_name(holding: Holding, content: bytes) -> None:
+def test_tar_is_recognised_by_content_not_by_name(holding: Holding, content: bytes) -> None:
     folder = holding(content, "odd.dat")
     assert folder.run(CONTENTS, path="odd.dat").data["entries"] == [{"path": "d/x", "size": 1}]
     assert folder.run(UNPACK, path="odd.dat").data["created"] == ["odd/d/x"]
@@ -175,7 +175,7 @@ def test_a_name_twice_refuses_the_whole(holding: Holding, entries: tuple[tuple[s
         holding(zipped(*entries)).run(UNPACK, path="a.zip")
 
 
-def test_a_bomb_is_stopped_by_what_comes_out_of_it(holding: Holding) -> None:
+def test_bomb_is_stopped_by_its_expanded_size(holding: Holding) -> None:
     with pytest.raises(BadArchive, match="expands to more than"):
         holding(zipped(("zeros", bytes(30_000_000)))).run(UNPACK, path="a.zip")
 
@@ -206,7 +206,7 @@ def test_a_header_without_end_is_refused_before_it_is_read(holding: Holding, kin
 
 
 @pytest.mark.parametrize("limits", [{"archive_bytes": 10}, {"archive_entries": 1}, {"staged_bytes": 10}])
-def test_what_is_beyond_the_bounds_is_refused_whole(holding: Holding, limits: dict[str, int]) -> None:
+def test_archive_beyond_the_limits_is_refused_whole(holding: Holding, limits: dict[str, int]) -> None:
     folder = holding(zipped(("a", b"x" * 9000), ("b", b"y" * 9000))).bounded(**limits)
     with pytest.raises(TooMuch):
         folder.run(UNPACK, path="a.zip")
@@ -218,7 +218,7 @@ def test_what_is_beyond_the_bounds_is_refused_whole(holding: Holding, limits: di
     [b"", b"no archive", b"PK\x03\x04 broken", gzip.compress(b"only text"), zipped(("x", b"y" * 999))[:-40]],
     ids=["empty", "text", "broken", "not a tar", "cut"],  # an archive holds the time: as an id it would change
 )
-def test_what_is_no_archive_or_is_damaged_is_refused(holding: Holding, content: bytes) -> None:
+def test_damaged_or_foreign_file_is_refused_as_an_archive(holding: Holding, content: bytes) -> None:
     for tool in (UNPACK, CONTENTS):
         with pytest.raises(BadArchive):
             holding(content).run(tool, path="a.zip")
@@ -233,7 +233,7 @@ def test_a_damaged_entry_refuses_the_whole(holding: Holding) -> None:
     assert folder.stage.version == 0
 
 
-def test_a_locked_archive_says_so(holding: Holding) -> None:
+def test_encrypted_archive_is_reported(holding: Holding) -> None:
     raw = bytearray(zipped(("x", b"secret")))
     raw[raw.rindex(b"PK\x01\x02") + 8] |= 1
     with pytest.raises(BadArchive, match="password"):
@@ -270,7 +270,7 @@ def test_a_folder_is_no_archive(folder: StagedFolder) -> None:
         folder.files("d/x").run(UNPACK, path="d")
 
 
-def test_a_call_that_nobody_waits_for_stops(holding: Holding) -> None:
+def test_cancelled_unpacking_stops(holding: Holding) -> None:
     folder, wanted = holding(zipped(("x", b"y"))), CancelToken()
     with wanted:
         folder.check = wanted.check
@@ -278,7 +278,7 @@ def test_a_call_that_nobody_waits_for_stops(holding: Holding) -> None:
         folder.run(UNPACK, path="a.zip")
 
 
-def test_straight_into_a_folder_all_goes_among_what_is_there(holding: Holding) -> None:
+def test_straight_unpacking_merges_into_the_target_folder(holding: Holding) -> None:
     folder = holding(zipped(("old.txt", b"new"), ("s/y.txt", b"y"))).files("Docs/old.txt", "Docs/s/x")
     told = folder.run(UNPACK, path="a.zip", target="Docs", straight=True).data
     folder.commit()
@@ -286,7 +286,7 @@ def test_straight_into_a_folder_all_goes_among_what_is_there(holding: Holding) -
     assert (folder.root / "Docs/old.txt").read_text() == "Docs/old.txt"
 
 
-def test_straight_without_a_target_is_beside_the_archive(holding: Holding) -> None:
+def test_straight_unpacking_without_a_target_goes_beside_the_archive(holding: Holding) -> None:
     folder = holding(zipped(("a/x.txt", b"x"), ("a/s/y.txt", b"y")))
     assert folder.run(UNPACK, path="a.zip", straight=True).data["created"] == ["x.txt", "s/y.txt"]
 
@@ -334,7 +334,7 @@ def raw_zip(name: bytes, *, extra: bytes = b"", system: int = 0, method: int = z
         (raw_zip(b"A: intro.mp3"), "A: intro.mp3"),
     ],
 )
-def test_zip_names_are_read_by_what_encodes_them(holding: Holding, content: bytes, name: str) -> None:
+def test_zip_names_are_decoded_by_their_declared_encoding(holding: Holding, content: bytes, name: str) -> None:
     folder = holding(content)
     assert folder.run(UNPACK, path="a.zip").data["created"] == [f"a/{name}"]
 

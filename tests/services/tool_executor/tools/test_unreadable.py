@@ -53,7 +53,7 @@ def unread(folder: StagedFolder, name: str, **args: Any) -> list[str]:
     return found
 
 
-def test_reports_name_what_they_could_not_read(shut: StagedFolder) -> None:
+def test_reports_name_the_paths_that_they_could_not_read(shut: StagedFolder) -> None:
     assert unread(shut, "analyze-directory.report", path=".") == ["full/shut", "secret.txt", "shut"]
     assert unread(shut, "remove-duplicates.scan", path=".") == ["full/shut", "secret.txt", "shut"]
     assert unread(shut, "manage-files.list", path=".", recursive=True) == ["full/shut", "shut"]
@@ -66,7 +66,7 @@ def test_an_unreadable_folder_is_not_reported_as_empty(shut: StagedFolder, tool:
         shut.run(tool, path="shut")
 
 
-def test_an_archive_leaves_out_what_cannot_be_read(shut: StagedFolder) -> None:
+def test_archive_omits_unreadable_files(shut: StagedFolder) -> None:
     done = shut.run("archive-files.pack", paths=["a.txt", "secret.txt", "full", "shut"], archive="x.zip")
     shut.commit()
     assert zipfile.ZipFile(shut.root / "x.zip").namelist() == ["a.txt", "full/"]
@@ -93,7 +93,7 @@ def test_empty_folders_are_deleted_beside_an_unreadable_one(shut: StagedFolder) 
         ("batch-rename.rename", "paths", {"prefix": "old "}),
     ],
 )
-def test_bulk_changes_leave_unreadable_folders_as_they_are(
+def test_bulk_changes_leave_unreadable_folders_unchanged(
     shut: StagedFolder, tool: str, arg: str, more: dict[str, str]
 ) -> None:
     paths: dict[str, Any] = {arg: ["full", "hollow", "shut"]}

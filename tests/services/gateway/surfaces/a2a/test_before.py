@@ -28,7 +28,7 @@ async def connected(agent: Agent, *, streaming: bool = False) -> AsyncIterator[C
         yield ClientFactory(config).create(parse_agent_card(card))
 
 
-async def test_card_has_what_clients_of_0_3_validate(agent: Agent) -> None:
+async def test_card_has_the_fields_that_0_3_clients_validate(agent: Agent) -> None:
     async with agent.http("") as http:
         card = types.AgentCard.model_validate((await http.get(CARD)).json())
     assert (card.url, card.preferred_transport, card.protocol_version) == (f"{agent.url}/a2a", "JSONRPC", "0.3")

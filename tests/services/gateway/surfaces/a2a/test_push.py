@@ -97,7 +97,7 @@ async def hook() -> AsyncIterator[Receiver]:
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
-async def test_webhook_is_told_every_update_in_order(agent: Agent, hook: Receiver, binding: str) -> None:
+async def test_webhook_receives_every_update_in_order(agent: Agent, hook: Receiver, binding: str) -> None:
     async with agent.client(binding) as client:
         wanted = TaskPushNotificationConfig(url=hook.url, **HEADERS)
         task = await send(client, message("hello"), task_push_notification_config=wanted)
@@ -126,7 +126,7 @@ async def test_notification_carries_credentials_and_a_signature(agent: Agent, ho
 
 
 @pytest.mark.parametrize("lost", ["tenant", "principal", "key", "share"])
-async def test_webhook_without_the_right_to_see_is_told_nothing(agent: Agent, hook: Receiver, lost: str) -> None:
+async def test_webhook_receives_nothing_after_access_is_lost(agent: Agent, hook: Receiver, lost: str) -> None:
     hook.answers = [503]
     directory, tenant = agent.gateway.context.directory, agent.gateway.tenant
     async with agent.client() as client:
@@ -149,7 +149,7 @@ async def test_webhook_without_the_right_to_see_is_told_nothing(agent: Agent, ho
     assert hook.taken == []
 
 
-async def test_failed_webhook_is_told_again_after_a_while(agent: Agent, hook: Receiver) -> None:
+async def test_failed_webhook_delivery_is_retried(agent: Agent, hook: Receiver) -> None:
     hook.answers = [503, 302]
     async with agent.client() as client:
         wanted = TaskPushNotificationConfig(url=hook.url)
@@ -162,7 +162,7 @@ async def test_failed_webhook_is_told_again_after_a_while(agent: Agent, hook: Re
 
 
 @pytest.mark.requirement("P1")
-async def test_webhook_is_told_after_a_restart(
+async def test_webhook_delivery_continues_after_a_restart(
     gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, hook: Receiver
 ) -> None:
     settings = {"command_wait": 5.0, "push_hosts": ["127.0.0.1:*"]}

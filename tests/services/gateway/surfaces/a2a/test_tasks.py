@@ -177,7 +177,7 @@ async def test_answer_that_does_not_fit_leaves_the_question_open(agent: Agent) -
         assert await client.get_task(GetTaskRequest(id=asked.id)) == asked
 
 
-async def test_repeated_answer_gets_what_the_task_is_now(agent: Agent) -> None:
+async def test_repeated_answer_returns_the_current_task(agent: Agent) -> None:
     async with agent.client() as client:
         asked = await send(client, message("approve twice"))
         first, second = (message(f"approve {digest[:16]}", task=asked.id) for digest in (DIGEST, NEXT_DIGEST))
@@ -211,7 +211,7 @@ async def test_answer_to_a_named_task_counts(
 
 
 @pytest.mark.parametrize("words", ["perhaps", "approve 00000000", "approve except 3", "approve 9f2c9f2c maybe"])
-async def test_unclear_answer_is_told_how_to_answer(agent: Agent, words: str) -> None:
+async def test_unclear_answer_is_refused_with_the_accepted_forms(agent: Agent, words: str) -> None:
     async with agent.client() as client:
         asked = await send(client, message("approve this"))
         with pytest.raises(InvalidParamsError, match="Reply “approve 9f2c9f2c9f2c9f2c”"):
@@ -376,7 +376,7 @@ async def test_list_filters_by_context_status_and_time(agent: Agent) -> None:
             await listed(page_token="bad")
 
 
-async def test_list_shows_each_task_as_it_is_got(agent: Agent) -> None:
+async def test_list_and_get_return_the_same_task(agent: Agent) -> None:
     async with agent.client() as client:
         waiting = await send(client, message("approve this"))
         asking = await send(client, message("which one"))

@@ -113,7 +113,7 @@ async def judged(url: str, run: str, *options: str) -> Judged:
 
 
 @pytest.mark.parametrize("run", RUNS)
-async def test_endpoint_passes_what_fits_any_server(url: str, run: str, record_property: Note) -> None:
+async def test_endpoint_passes_the_scenarios_for_any_server(url: str, run: str, record_property: Note) -> None:
     found = await judged(f"{url}/mcp", run)
     assert found.scenarios.keys() == scenarios.RUNS[run]
     record_property(f"MCP conformance, {run}, /mcp", found.counts)

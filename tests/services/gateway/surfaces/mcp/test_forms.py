@@ -55,7 +55,7 @@ async def test_form_that_is_left_ends_its_call_with_the_question(
 
 
 @pytest.mark.parametrize("text", ASKED)
-async def test_left_question_is_asked_anew_by_the_next_call(home: RunningGateway, text: str) -> None:
+async def test_abandoned_question_is_asked_again_by_the_next_call(home: RunningGateway, text: str) -> None:
     answer = {"decision": "approve"} if "approve" in text else {"answer": "the red one"}
     person = Person(CANCELLED, CANCELLED, ElicitResult(action="accept", content=answer))
     async with connected(home, "2025-11-25", elicitation_callback=person) as client:
