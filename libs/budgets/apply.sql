@@ -7,7 +7,7 @@ $$;
 
 -- Keeps room for one call in all three accounts and returns nothing; or, where one has none, keeps nothing and returns
 -- which. The limits come in the order turn, session, tenant. The accounts are taken in that order too, here and in settle():
--- whoever waits for one holds none that comes after it, and the tenant's, which most others want, is held shortest.
+-- a transaction that waits for one holds no later one, and the tenant's, which most calls need, is locked for the shortest time.
 create or replace function budgets.reserve(
     tenant text, session text, turn text, span text, id text, about text, tokens bigint, cost bigint,
     most_tokens bigint[], most_cost bigint[])
@@ -42,7 +42,7 @@ begin
         values (reserve.tenant, reserve.id, reserve.session, reserve.turn, names[3], reserve.about, reserve.tokens, reserve.cost, moment);
         return;
     exception when sqlstate 'SB001' then
-        -- What was kept in the accounts before this one is undone.
+        -- The block's rollback undoes the reservations in the accounts before this one.
     end;
     select * into a from budgets.accounts c where c.tenant_id = reserve.tenant and c.kind = kinds[place] and c.name = names[place];
     return query
@@ -51,13 +51,13 @@ begin
             (1, 'tokens', reserve.most_tokens[place], coalesce(a.tokens_spent, 0), coalesce(a.tokens_reserved, 0), reserve.tokens),
             (2, 'cost', reserve.most_cost[place], coalesce(a.cost_spent, 0), coalesce(a.cost_reserved, 0), reserve.cost)
         ) as u(nth, unit, most, spent, reserved, wanted)
-        -- Whoever was in the way may have settled by now: then the answer is still no, as it was a moment ago.
+        -- The conflicting call may have settled by now: the refusal of a moment ago still holds.
         order by u.spent + u.reserved + u.wanted <= u.most, u.nth limit 1;
 end
 $$;
 
--- Spends what a call has used and frees the rest, once: false where that was done before. A plan that was made while the
--- accounts were few would be kept when they are many, hence no scans.
+-- Spends the usage of a call and frees the rest, once: false where that was done before. A query plan made while the
+-- accounts are few would stay in use when they are many, hence no scans.
 create or replace function budgets.settle(tenant text, id text, tokens bigint, cost bigint) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '5s' set enable_seqscan = off as $$
 declare
@@ -98,7 +98,7 @@ begin
 end
 $$;
 
--- Is an account so old that nobody will use it again? A session may be taken up after a year.
+-- Is an account too old to be used again? A session may continue after a year.
 create or replace function budgets.old(kind text, used_on date, today date) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp as $$
     select used_on < today - case kind when 'session' then 400 else 35 end
@@ -134,8 +134,8 @@ begin
         where a.tenant_id = forget.tenant and a.used_on < today - 35 and budgets.old(a.kind, a.used_on, today)
           and a.tokens_reserved = 0 and a.cost_reserved = 0
         limit forget.most for update skip locked
-    ) as gone
-    where d.tenant_id = gone.tenant_id and d.kind = gone.kind and d.name = gone.name;
+    ) as unused
+    where d.tenant_id = unused.tenant_id and d.kind = unused.kind and d.name = unused.name;
     get diagnostics forgotten = row_count;
     return forgotten;
 end

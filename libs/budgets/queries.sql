@@ -3,7 +3,7 @@
 select * from budgets.reserve(:tenant, :session, :turn, :span, :id, :about, :tokens, :cost, :most_tokens, :most_cost);
 
 -- name: settle(tenant, id, tokens, cost)$
--- Spend what it has used, once.
+-- Spend the usage of a call, once.
 select budgets.settle(:tenant, :id, :tokens, :cost);
 
 -- name: free_turn(tenant, id)$
@@ -11,7 +11,7 @@ select budgets.settle(:tenant, :id, :tokens, :cost);
 select budgets.free_turn(:tenant, :id);
 
 -- name: accounts(tenant, session, span)
--- How the accounts of a tenant's window and of a session stand. One that was never used has no row but the window's end.
+-- The accounts of a tenant's window and of a session. An unused one has no balance, only the window's end.
 with spell as (select * from budgets.spell(:span, bus.now()))
 select wanted.kind, wanted.until, a.tokens_spent, a.tokens_reserved, a.cost_spent, a.cost_reserved
 from (select 'tenant' as kind, name, until from spell union all select 'session', :session::text, null where :session::text is not null) as wanted

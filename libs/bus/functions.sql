@@ -1,13 +1,13 @@
 -- The bus's functions, re-created whenever this file changes. Owner: suma_bus. The tables are in migrations/.
 
--- The clock, and whose rows a transaction may touch.
+-- The clock, and the tenants whose rows a transaction may touch.
 
 -- All time in the bus is the database's, plus a shift that tests move so that leases run out without waiting.
 create or replace function bus.now() returns timestamptz language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select clock_timestamp() + shift from bus.clock
 $$;
 
--- The transaction's tenants; unset is nobody.
+-- The transaction's tenants; unset means none.
 create or replace function bus.tenants() returns text[] language sql stable set search_path = pg_catalog, pg_temp as $$
     select coalesce(nullif(current_setting('suma.tenants', true), '')::text[], '{}')
 $$;
@@ -25,8 +25,8 @@ $$;
 
 -- Committing: one batch of changesets in one transaction and one round trip (docs/bus.md 6 to 9).
 
--- Events of the transaction's tenants by their places in the log, for an apply that needs what an event says: its input then
--- names the place instead of repeating the data. An event that is not there (trimmed, or another's place) is left out.
+-- Events of the transaction's tenants by their places in the log, for an apply that needs the data of an event: its input then
+-- names the place instead of repeating the data. A missing event (trimmed, or of another tenant) is left out.
 create or replace function bus.recorded(wanted text, parts int[], positions bigint[]) returns setof bus.log
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -90,7 +90,7 @@ begin
         raise exception 'some of the inputs of one changeset were answered before' using errcode = 'SU001', detail = mixed::text;
     end if;
 
-    -- A retried or replayed event already has its row: it moves from parked to what it becomes now.
+    -- A retried or replayed event already has its row: it moves from parked to its new state.
     if exists (select from unnest(rows) as i where i.parked is not null) then
         with moved as (
             update bus.inbox b set state = i.state, at = moment from unnest(rows) as i
@@ -104,7 +104,7 @@ begin
     if held is not null then
         delete from bus.leases l using unnest(rows) as i where l.id = i.lease and i.n = any (held) and i.n = any (fresh);
     end if;
-    -- What a lost answer hides: our own finish took the lease, and its inbox row says so.
+    -- After a lost answer our own finish has taken the lease; its inbox row proves that.
     if lost <> '{}' then
         select coalesce(array_agg(i.n), '{}') into lost from unnest(rows) as i
         where i.n = any (lost) and not exists (select from bus.inbox b where b.grp = i.grp and b.id = i.id);
@@ -173,7 +173,7 @@ begin
     if mixed is not null then
         raise exception 'some of the inputs of one changeset were answered before' using errcode = 'SU001', detail = mixed::text;
     end if;
-    -- What a lost answer hides: our own finish took the lease, and its inbox row says so.
+    -- After a lost answer our own finish has taken the lease; its inbox row proves that.
     select coalesce(array_agg(i.n), '{}') into lost from unnest(rows) as i
     where i.lease is not null and i.n <> all (held) and not exists (select from bus.inbox b where b.grp = i.grp and b.id = i.id);
     return (
@@ -245,7 +245,7 @@ begin
         if held is not true then lacking := lacking || a.n; end if;
     end loop;
     if lacking is not null then
-        raise exception 'an event does not stand aside any more' using errcode = 'SU001', detail = lacking::text;
+        raise exception 'an event is neither parked nor dead any more' using errcode = 'SU001', detail = lacking::text;
     end if;
 end
 $$;
@@ -260,7 +260,7 @@ begin
             select l.id from bus.leases l
             join jsonb_to_recordset(batch -> 'ends') as e(n int, id text, grp text, tenant text) on l.id = e.id and l.grp = e.grp and l.tenant = e.tenant
             where e.n = any (fresh) order by l.id for update of l
-        ) as gone where l.id = gone.id;
+        ) as ended where l.id = ended.id;
     end if;
     if batch ? 'cancels' then
         perform bus.refuse_other_tenants(batch -> 'cancels');
@@ -269,12 +269,12 @@ begin
             select l.id from bus.leases l
             join jsonb_to_recordset(batch -> 'cancels') as c(n int, id text, grp text, tenant text) on l.id = c.id and l.grp = c.grp and l.tenant = c.tenant
             where c.n = any (fresh) order by l.id for update of l
-        ) as marked where l.id = marked.id;
+        ) as target where l.id = target.id;
     end if;
     if batch ? 'parks' then
         perform bus.refuse_other_tenants(batch -> 'parks');
         insert into bus.parked (grp, topic, key, event_id, tenant, type, headers, data, attempts, since, due_at, state, error)
-        -- Behind others a try does not count yet: its own begin when it stands first.
+        -- An attempt behind others does not count: its own attempts begin when it is the first of its key.
         select p.grp, p.topic, p.key, p.event_id, p.tenant, p.type, p.headers, p.data,
                case when p.state = 'parked' and exists (
                    select from bus.parked b where b.grp = p.grp and b.topic = p.topic and b.key = p.key and b.state = 'parked'
@@ -290,64 +290,64 @@ $$;
 
 -- The last statement of every commit: leases, parked rows, and then the events, whose positions are given under the
 -- locked heads in ascending order, so that they are dense and no key is ever reordered. An event or a started lease names the
--- item (`c`, from 0) whose tenant, key and headers it shares; what it says itself goes before.
+-- item (`c`, from 0) whose tenant, key and headers it shares; its own values take precedence.
 create or replace function bus.settle(batch jsonb, fresh int[]) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     moment constant timestamptz := bus.now();
     mine constant text[] := bus.tenants();
-    positions jsonb; said int; written int; foreign_rows int;
+    positions jsonb; accepted int; written int; foreign_rows int;
 begin
     if batch ?| array['ends', 'cancels', 'parks'] then
         perform bus.settle_leases(batch, fresh);
     end if;
     if batch ? 'starts' then
         with s as materialized (
-            select s.*, coalesce(s.tenant, i.item ->> 'tenant') as whose, coalesce(s.key, i.item ->> 'key') as place,
+            select s.*, coalesce(s.tenant, i.item ->> 'tenant') as for_tenant, coalesce(s.key, i.item ->> 'key') as for_key,
                    coalesce(s.grp, i.item ->> 'grp') as consumers
             from jsonb_to_recordset(batch -> 'starts') as s(n int, c int, id text, grp text, kind text, tenant text, key text,
                 owner text, delay float8, ttl float8, input jsonb)
             left join jsonb_array_elements(batch -> 'items') with ordinality as i(item, o) on i.o = s.c + 1
         ), put as (
             insert into bus.leases (id, grp, kind, tenant, key, owner, token, due_at, attempts, input)
-            select s.id, s.consumers, s.kind, s.whose, s.place, s.owner, (s.owner is not null)::int,
+            select s.id, s.consumers, s.kind, s.for_tenant, s.for_key, s.owner, (s.owner is not null)::int,
                    moment + make_interval(secs => case when s.owner is null then coalesce(s.delay, 0) else s.ttl end),
                    (s.owner is not null)::int, s.input
-            from s where s.n = any (fresh) and s.whose = any (mine)
+            from s where s.n = any (fresh) and s.for_tenant = any (mine)
         )
-        select count(*) filter (where (s.whose = any (mine)) is not true) into foreign_rows from s;
+        select count(*) filter (where (s.for_tenant = any (mine)) is not true) into foreign_rows from s;
         if foreign_rows > 0 then
             raise exception 'a row names a tenant outside the transaction''s set' using errcode = '42501';
         end if;
     end if;
     if batch ? 'events' then
         with event as materialized (
-            select e.*, coalesce(e.tenant, i.item ->> 'tenant') as whose, coalesce(e.key, i.item ->> 'key') as place,
+            select e.*, coalesce(e.tenant, i.item ->> 'tenant') as for_tenant, coalesce(e.key, i.item ->> 'key') as for_key,
                    coalesce(i.item -> 'headers', '{}') || coalesce(e.headers, '{}') as attributes
             from jsonb_to_recordset(batch -> 'events') as e(n int, o int, c int, id text, topic text, part int, tenant text, key text,
                 type text, headers jsonb, data jsonb)
             left join jsonb_array_elements(batch -> 'items') with ordinality as i(item, o) on i.o = e.c + 1
-        ), said as materialized (
+        ), fresh_events as materialized (
             select e.*, row_number() over (partition by e.topic, e.part order by e.o) as rank
-            from event e where e.n = any (fresh) and e.whose = any (mine)
+            from event e where e.n = any (fresh) and e.for_tenant = any (mine)
         ), counted as (
-            select topic, part, count(*) as k from said group by topic, part
+            select topic, part, count(*) as k from fresh_events group by topic, part
         ), locked as materialized (
             select h.topic, h.part, h.next, c.k from bus.heads h join counted c using (topic, part) order by h.topic, h.part for update of h
         ), moved as (
             update bus.heads h set next = h.next + l.k from locked l where h.topic = l.topic and h.part = l.part
         ), written as (
             insert into bus.log as g (topic, part, position, event_id, tenant, key, type, headers, data, at)
-            select s.topic, s.part, l.next + s.rank - 1, s.id, s.whose, s.place, s.type, s.attributes, s.data, moment
-            from said s join locked l using (topic, part)
+            select s.topic, s.part, l.next + s.rank - 1, s.id, s.for_tenant, s.for_key, s.type, s.attributes, s.data, moment
+            from fresh_events s join locked l using (topic, part)
             returning g.event_id, g.position
         )
         select (select jsonb_object_agg(w.event_id, w.position) from written w), (select count(*) from written),
-               (select count(*) from said), (select count(*) from event e where (e.whose = any (mine)) is not true)
-        into positions, written, said, foreign_rows;
+               (select count(*) from fresh_events), (select count(*) from event e where (e.for_tenant = any (mine)) is not true)
+        into positions, written, accepted, foreign_rows;
         if foreign_rows > 0 then
             raise exception 'a row names a tenant outside the transaction''s set' using errcode = '42501';
         end if;
-        if written <> said then
+        if written <> accepted then
             raise exception 'an event names a topic or partition that is not declared' using errcode = '23503';
         end if;
     end if;
@@ -370,10 +370,10 @@ begin
     if batch ? 'changes' then
         for home, kinds in select c.key, c.value from jsonb_each(batch -> 'changes') as c order by c.key loop
             if not fine then
-                select coalesce(jsonb_object_agg(k.key, kept.rows), '{}') into kinds
+                select coalesce(jsonb_object_agg(k.key, remaining.rows), '{}') into kinds
                 from jsonb_each(kinds) as k
-                cross join lateral (select jsonb_agg(r) as rows from jsonb_array_elements(k.value) as r where (r ->> 'n')::int = any (fresh)) as kept
-                where kept.rows is not null;
+                cross join lateral (select jsonb_agg(r) as rows from jsonb_array_elements(k.value) as r where (r ->> 'n')::int = any (fresh)) as remaining
+                where remaining.rows is not null;
             end if;
             execute format('select %I.apply($1)', home) into applied using kinds;
             if not fine or (select count(distinct a) from unnest(applied) as a) is distinct from (batch -> 'counts' ->> home)::bigint then
@@ -393,10 +393,10 @@ begin
 end
 $$;
 
--- Reading: who reads which partition, and how far.
+-- Reading: the partitions of each member, and its offsets.
 
--- Who takes members and partitions takes the members first, each in the order of its keys: a process that freed the dead could
--- otherwise meet a living one that was just forgetting them.
+-- Lock members before partitions, each in the order of its keys: otherwise a process that frees dead members could deadlock with
+-- a live one that deletes them.
 
 -- Claim a fair share of the group's partitions for a member: at most ceil(P / live members), for ttl seconds.
 create or replace function bus.own(grps text[], member text, ttl float8)
@@ -406,12 +406,12 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
     insert into bus.members as m (grp, member, seen_at) select g, own.member, bus.now() from unnest(grps) as g order by g
     on conflict (grp, member) do update set seen_at = excluded.seen_at;
-    -- Somebody else forgets those that another transaction has in hand.
-    with gone as (
+    -- Skip members that another transaction has locked: it deletes them.
+    with expired as (
         select m.grp, m.member from bus.members m
         where m.grp = any (grps) and m.seen_at < bus.now() - make_interval(secs => ttl * 4) for update skip locked
     )
-    delete from bus.members m using gone g where m.grp = g.grp and m.member = g.member;
+    delete from bus.members m using expired g where m.grp = g.grp and m.member = g.member;
 
     perform from bus.partitions p where p.grp = any (grps) order by p.grp, p.topic, p.part for update;
     with share as (
@@ -477,7 +477,7 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
     on conflict (grp, topic, part) do update set position = greatest(o.position, excluded.position)
 $$;
 
--- How far behind each group is, in records that there are.
+-- The lag of each group, in records that still exist.
 create or replace function bus.lag(grps text[]) returns table (grp text, topic text, lag bigint) language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select p.grp, p.topic, sum(h.next - 1 - greatest(coalesce(o.position, 0), coalesce(f.position, 0)))::bigint
     from bus.partitions p join bus.heads h using (topic, part)
@@ -486,7 +486,7 @@ create or replace function bus.lag(grps text[]) returns table (grp text, topic t
     where p.grp = any (grps) group by p.grp, p.topic
 $$;
 
--- How much waits for work: leases that are due and held by nobody, counted up to a bound.
+-- The waiting work: leases that are due and not held, counted up to a bound.
 create or replace function bus.backlog(most int) returns bigint language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select count(*) from (
         select from bus.leases l where l.owner is null and l.due_at <= (select bus.now()) limit backlog.most
@@ -497,7 +497,7 @@ $$;
 -- order deadlocks.
 
 -- Claim due leases: unheld ones that are due and held ones that ran out, round-robin by tenant. One that ran out in another's hands
--- has outlived its process. What has done so twice runs alone in its next process, so that its third death is its own.
+-- has outlived its process. A lease that did so twice runs alone in its next process, so that its third death is its own.
 create or replace function bus.due(grp text, member text, kind text, room int, per_tenant int, ttl float8)
 returns table (id text, tenant text, key text, token bigint, attempts int, cancelled boolean, input text, deaths int)
 language sql security definer set search_path = pg_catalog, pg_temp as $$
@@ -539,7 +539,7 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
     returning l.id, l.tenant, l.key, l.token, l.attempts, l.cancelled, l.input::text, l.deaths
 $$;
 
--- What the sweep should look at: (group, kind) with leases due, and (group, '') with parked events due.
+-- The work for the sweep: (group, kind) with leases due, and (group, '') with parked events due.
 create or replace function bus.pending(grps text[]) returns table (grp text, kind text)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     with recursive kinds as (
@@ -555,7 +555,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     where exists (select from bus.parked p where p.grp = g and p.state = 'parked' and p.due_at <= (select bus.now()))
 $$;
 
--- Renew what is still ours; an id that does not come back is lost. What was just given back is nobody's, and due when it says.
+-- Renew what is still ours; an id that is not returned is lost. A released lease has no owner and keeps its due time.
 create or replace function bus.beat(ids text[], tokens bigint[], ttl float8) returns table (id text, cancelled boolean)
 language sql security definer set search_path = pg_catalog, pg_temp as $$
     with mine as (
@@ -566,7 +566,7 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
     returning l.id, l.cancelled
 $$;
 
--- Which of these are marked as cancelled, or gone?
+-- Return the given leases that are cancelled or lost.
 create or replace function bus.cancelled_or_lost(ids text[], tokens bigint[]) returns table (id text, lost boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select h.id, l.id is null from unnest(ids, tokens) as h(id, token)
@@ -584,24 +584,24 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
     update bus.leases l set owner = null, due_at = bus.now() + make_interval(secs => delay) from mine where l.id = mine.id
 $$;
 
--- Free at once what owners that are known to be dead still hold. Only the holder of the data directory's lock may ask.
--- A lease that another transaction has at this moment is on its way already: whoever waited for it could deadlock at its start.
+-- Free at once the leases of owners that are known to be dead. Only the holder of the data directory's lock may call this.
+-- Skip a lease that another transaction has locked: it is being released, and waiting for it could deadlock at a start.
 create or replace function bus.free(owners text[]) returns bigint language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare freed bigint;
 begin
-    with theirs as (select l.id from bus.leases l where l.owner = any (owners) for update skip locked)
-    update bus.leases l set owner = null, due_at = bus.now(), deaths = l.deaths + 1 from theirs t where l.id = t.id;
+    with stale as (select l.id from bus.leases l where l.owner = any (owners) for update skip locked)
+    update bus.leases l set owner = null, due_at = bus.now(), deaths = l.deaths + 1 from stale t where l.id = t.id;
     get diagnostics freed = row_count;
-    with theirs as (
+    with stale as (
         select m.grp, m.member from bus.members m where m.member = any (owners) order by m.grp, m.member for update
     )
-    delete from bus.members m using theirs t where m.grp = t.grp and m.member = t.member;
-    with theirs as (
+    delete from bus.members m using stale t where m.grp = t.grp and m.member = t.member;
+    with stale as (
         select p.grp, p.topic, p.part from bus.partitions p where p.member = any (owners)
         order by p.grp, p.topic, p.part for update
     )
     update bus.partitions p set member = null, due_at = bus.now()
-    from theirs t where p.grp = t.grp and p.topic = t.topic and p.part = t.part;
+    from stale t where p.grp = t.grp and p.topic = t.topic and p.part = t.part;
     return freed;
 end
 $$;
@@ -617,23 +617,23 @@ $$;
 
 -- Parked and dead events (docs/bus.md 15 and 16).
 
--- Begin to handle an event: how often that was begun before without an end, or null where it was handled. Only one that is handled
--- alone counts again, so that the events beside a deadly one do not die with it.
+-- Begin to handle an event: how often that was begun before without an end, or null where it was handled. Only an event that is
+-- handled alone counts again, so that the events beside a deadly one do not die with it.
 create or replace function bus.attempt(grp text, event_id text, alone boolean) returns int
 language sql security definer set search_path = pg_catalog, pg_temp as $$
     with before as (
         select b.times from bus.begun b where b.grp = attempt.grp and b.event_id = attempt.event_id
-    ), marked as (
+    ), counted as (
         insert into bus.begun as b (grp, event_id, times, at)
         select attempt.grp, attempt.event_id, 1, bus.now()
         where not exists (select from bus.inbox i where i.grp = attempt.grp and i.id = attempt.event_id)
         on conflict (grp, event_id) do update set times = b.times + attempt.alone::int, at = excluded.at
         returning b.event_id
     )
-    select coalesce((select times from before), 0) from marked
+    select coalesce((select times from before), 0) from counted
 $$;
 
--- Forget what was begun longer ago than anything stays unhandled.
+-- Forget rows that are older than any event can stay unhandled.
 create or replace function bus.forget_begun(most int) returns void language sql security definer set search_path = pg_catalog, pg_temp as $$
     with old as (
         select b.grp, b.event_id from bus.begun b where b.at < bus.now() - interval '30 days'
@@ -643,7 +643,7 @@ create or replace function bus.forget_begun(most int) returns void language sql 
 $$;
 
 -- The parked heads that are due: the first of each key, in turn by tenant, pushed back at once so that a crash only retries
--- later. One that only stood behind others begins to age at its own first try: an outage must not kill a whole queue at its end.
+-- later. One that was only parked behind others begins to age at its own first try: a long outage must not kill the whole queue.
 create or replace function bus.retries(grp text, most int)
 returns table (topic text, key text, seq bigint, event_id text, tenant text, type text, headers text, data text, attempts int, age float8)
 language sql security definer set search_path = pg_catalog, pg_temp as $$
@@ -670,7 +670,7 @@ create or replace function bus.postpone(grp text, seq bigint, delay float8, erro
 $$;
 
 -- A tenant's parked events that wait for one reason (an error begins with its code), the longest waiting first; or the one of
--- this id. Those that only stand behind another of their key are not among them.
+-- this id. Events that are only parked behind another of their key are left out.
 create or replace function bus.waiting(tenant text, code text, id text, most int)
 returns table (grp text, topic text, key text, event_id text, type text, headers text, attempts int, since timestamptz, due_at timestamptz, error text)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -681,7 +681,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     order by p.since, p.seq limit waiting.most
 $$;
 
--- How many of a tenant's events stand aside, and since when.
+-- How many of a tenant's events are parked or dead, and since when.
 create or replace function bus.parked_counts(tenant text)
 returns table (grp text, topic text, state text, events bigint, since timestamptz)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -700,10 +700,10 @@ $$;
 -- Delete, of each partition of these topics, at most `most` of the oldest records: those that are older than `keep` seconds and
 -- that every group has done. The groups are those that are declared and those that must be (`readers`: topic → groups), so that
 -- one which has never started yet loses nothing. A group without an offset has done nothing.
--- An offset that a crash of the server takes back was not trimmed by: its commit stands before ours in the write-ahead log.
+-- A crash of the server cannot undo an offset that was used here: its commit precedes ours in the write-ahead log.
 create or replace function bus.trim_log(topics text[], keeps float8[], readers jsonb, most int)
 returns table (topic text, trimmed bigint) language sql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
-    with stood as materialized (
+    with candidates as materialized (
         select h.topic, h.part, coalesce(f.position, 0) as below, w.keep, d.done
         from unnest(topics, keeps) as w(topic, keep)
         join bus.heads h on h.topic = w.topic
@@ -718,7 +718,7 @@ returns table (topic text, trimmed bigint) language sql security definer set sea
         ) as d
     ), reached as materialized (
         select s.topic, s.part, s.below, c.upto
-        from stood s
+        from candidates s
         cross join lateral (select least(s.done, s.below + most) as reach) as r
         cross join lateral (
             -- The first that must stay yet, by its age.
@@ -734,18 +734,18 @@ returns table (topic text, trimmed bigint) language sql security definer set sea
         insert into bus.floors as f (topic, part, position)
         select r.topic, r.part, r.upto from reached r order by r.topic, r.part
         on conflict (topic, part) do update set position = greatest(f.position, excluded.position)
-    ), gone as (
+    ), deleted as (
         delete from bus.log l using reached r where l.topic = r.topic and l.part = r.part and l.position <= r.upto returning l.topic
     )
-    select g.topic, count(*) from gone g group by g.topic
+    select g.topic, count(*) from deleted g group by g.topic
 $$;
 
 -- Delete at most `most` of each group's inbox rows that are done and older than the longest `keep` (seconds) of the topics that
--- it hears, and than the oldest record that is still kept of any of them: whatever can be delivered again is still refused.
+-- it consumes, and than the oldest record that any of them still keeps: an event that can be redelivered is still refused.
 -- (An hour more: positions are in the order of commits, times nearly so.) Parked and dead rows stay.
 create or replace function bus.trim_inbox(grps text[], topics text[], keeps float8[], most int)
 returns table (grp text, trimmed bigint) language sql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
-    with kept as (
+    with retained as (
         select w.grp, w.keep, o.at
         from unnest(grps, topics, keeps) as w(grp, topic, keep)
         left join lateral (
@@ -760,20 +760,20 @@ returns table (grp text, trimmed bigint) language sql security definer set searc
         ) as o on true
     ), bound as materialized (
         select k.grp, least(bus.now() - make_interval(secs => max(k.keep)), min(k.at) - interval '1 hour') as before
-        from kept k group by k.grp
+        from retained k group by k.grp
     ), old as materialized (
         select o.grp, o.id from bound b
         cross join lateral (
             select i.grp, i.id from bus.inbox i
             where i.grp = b.grp and i.state = 'done' and i.at < b.before order by i.at limit most for update of i skip locked
         ) as o
-    ), gone as (
+    ), deleted as (
         delete from bus.inbox i using old o where i.grp = o.grp and i.id = o.id returning i.grp
     )
-    select g.grp, count(*) from gone g group by g.grp
+    select g.grp, count(*) from deleted g group by g.grp
 $$;
 
--- What the log holds of each topic, and how old its oldest record is, in seconds; null where it holds none.
+-- The number of records of each topic in the log, and the age of the oldest in seconds; null where there is none.
 create or replace function bus.topic_sizes(topics text[]) returns table (topic text, records bigint, age float8)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select h.topic, sum(h.next - 1 - coalesce(f.position, 0))::bigint, extract(epoch from bus.now() - min(o.at))::float8

@@ -291,7 +291,7 @@ def _local(tag: str) -> str:
 def _doctype(name: str, system: str | None, public: str | None, internal: int) -> None:
     """Pages of a book name a known DTD, which is not fetched; an internal one may be a bomb."""
     if internal:
-        raise Refused("it has a DTD inside, by which a few lines can stand for gigabytes")
+        raise Refused("it has an internal DTD, which may expand to gigabytes")
 
 
 ENCRYPTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -84,7 +84,7 @@ class Exhausted(SumaError):
 
 
 class ProcessDied(Rejected):
-    """The process died each time that it worked on this."""
+    """Every attempt ended with the death of its process."""
 
     code = "PROCESS_DIED"
 

@@ -21,17 +21,17 @@ declare
     known constant text[] := '{action,phase,verdict,principal,resource,rule,revision,turn_id,step_id,call_id,digests}';
     -- A digest of those names and defaults: a worker of another release, which chains other fields, repeats its records instead.
     release constant text := '81bd243d';
-    whose text[]; done int[]; missing int[];
+    tenants text[]; done int[]; missing int[];
 begin
-    select array_agg(distinct r ->> 'tenant_id'), array_agg((r ->> 'i')::int) into whose, done
+    select array_agg(distinct r ->> 'tenant_id'), array_agg((r ->> 'i')::int) into tenants, done
     from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as r;
 
     -- Lock all heads first, in one order, so that two writers of the same tenants never deadlock.
     insert into audit.heads (tenant_id, count, link)
-    select w.tenant_id, 0, sha256(convert_to('suma.audit.v1:' || w.tenant_id, 'UTF8')) from unnest(whose) as w(tenant_id)
+    select w.tenant_id, 0, sha256(convert_to('suma.audit.v1:' || w.tenant_id, 'UTF8')) from unnest(tenants) as w(tenant_id)
     where not exists (select from audit.heads h where h.tenant_id = w.tenant_id) order by w.tenant_id
     on conflict do nothing;
-    perform from audit.heads h where h.tenant_id = any (whose) order by h.tenant_id for update;
+    perform from audit.heads h where h.tenant_id = any (tenants) order by h.tenant_id for update;
 
     -- chain, chain.together, chain.logged: in arrival order, which is the order of the batch. Records of one changeset come
     -- together, each with what it does not share, or by their event's place in the log. The leaf is of the record as

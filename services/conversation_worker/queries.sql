@@ -10,7 +10,7 @@ from conversation.sessions s
 where s.tenant_id = :tenant and s.session_id = :session;
 
 -- name: at_work(tenants, sessions)
--- Those of these sessions whose turn waits for no person.
+-- The given sessions whose turn does not wait for a person.
 select s.tenant_id, s.session_id
 from unnest(cast(:tenants as text[]), cast(:sessions as text[])) as o (tenant_id, session_id)
 join conversation.sessions s using (tenant_id, session_id)
@@ -27,6 +27,6 @@ join conversation.plan_steps p on p.tenant_id = a.tenant_id and p.step_id = a.do
 where a.tenant_id = :tenant and a.session_id = :session and a.approval_id = :approval and a.kind = 'effect' and a.outcome is null;
 
 -- name: abandoned_step(tenant, session, step)^
--- A step whose turn ended before it was told what became of it.
+-- A step whose turn ended before the step's outcome was known.
 select p.turn_id, p.doc::text as step from conversation.plan_steps p
 where p.tenant_id = :tenant and p.session_id = :session and p.step_id = :step and p.state = 'unknown';

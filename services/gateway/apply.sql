@@ -1,4 +1,4 @@
--- What a tenant's uploads take of its limits: files that are under way or not yet used, and the bytes of all.
+-- The usage of a tenant's upload limits: open or unused files, and the bytes of all files.
 create or replace function gateway.upload_usage(tenant text, out files bigint, out bytes bigint)
 language sql stable set search_path = pg_catalog, pg_temp as $$
     select count(*) filter (where u.open), coalesce(sum(u.size), 0) from (
@@ -8,7 +8,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     ) as u
 $$;
 
--- Condemn those of these blobs that nothing refers to. The rows are locked first: a statement that follows sees every reference
+-- Condemn the given blobs that nothing refers to. The rows are locked first: a statement that follows sees every reference
 -- that was committed before.
 create or replace function gateway.condemn(tenant text, by_lease text, names text[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -339,7 +339,7 @@ begin
         done := done || part;
     end if;
 
-    -- upload.part: refer to a blob before it is stored. A condemned blob conflicts: it is gone in a moment.
+    -- upload.part: refer to a blob before it is stored. A condemned blob conflicts: it is about to be deleted.
     if changes ? 'upload.part' then
         -- Uploads are locked before blobs, here and in forget_uploads.
         perform from gateway.uploads u
@@ -441,17 +441,17 @@ begin
         with c as (
             select m.* from jsonb_to_recordset(changes -> 'message.attach')
                 as m(i int, tenant_id text, session_id text, turn_id text, asset_id text, principal text, filename text)
-        ), kept as (
+        ), attached as (
             update gateway.attachments a set expires_at = null
             from (select distinct c.tenant_id, c.asset_id, c.principal from c) as k
             where a.tenant_id = k.tenant_id and a.asset_id = k.asset_id and a.principal = k.principal
             returning a.tenant_id, a.asset_id
         ), put as (
             insert into gateway.message_attachments (tenant_id, turn_id, asset_id, session_id, filename)
-            select c.tenant_id, c.turn_id, c.asset_id, c.session_id, c.filename from c join kept k using (tenant_id, asset_id)
+            select c.tenant_id, c.turn_id, c.asset_id, c.session_id, c.filename from c join attached k using (tenant_id, asset_id)
             on conflict (tenant_id, turn_id, asset_id) do nothing
         )
-        select coalesce(array_agg(c.i), '{}') into part from c join kept k using (tenant_id, asset_id);
+        select coalesce(array_agg(c.i), '{}') into part from c join attached k using (tenant_id, asset_id);
         done := done || part;
     end if;
 

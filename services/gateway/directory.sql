@@ -77,7 +77,7 @@ insert into gateway.signin_codes (tenant_id, hash, key_id, expires_at)
 values (:tenant, :hash, :key, bus.now() + make_interval(secs => :seconds)) returning expires_at;
 
 -- name: use_code(tenant, hash)$
--- Use a code up. Of two requests with one code, one finds it.
+-- Use a code up. If two requests use one code, one finds it.
 update gateway.signin_codes set used_at = bus.now()
 where tenant_id = :tenant and hash = :hash and used_at is null and expires_at > bus.now() returning key_id;
 

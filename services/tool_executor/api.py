@@ -265,8 +265,7 @@ async def skill(tenant: Tenant, state: Here, name: str, root: str | None = None)
     return await state.skills.describe(tenant, name, root)
 
 
-# A person's word on files of this machine, which only its executor can compare with them. Saying it twice is saying it
-# once.
+# A person's approval of files on this machine, which only its executor can compare. Repeating it changes nothing.
 async def approve(tenant: Tenant, state: Here, name: str, word: Approval) -> dict[str, Any]:
     """Turn exactly this version of a folder's skill on."""
     await state.skills.approve(tenant, word.model_copy(update={"name": name}))

@@ -82,7 +82,7 @@ begin
         done := done || part;
     end if;
 
-    -- effect.begin: the next attempt may act. Of two that believe it is theirs, one is first; a lower one never begins.
+    -- effect.begin: the next attempt may act. If two executors believe that they own it, one begins; a lower attempt never begins.
     if changes ? 'effect.begin' then
         with c as (
             select distinct on (e.tenant_id, e.intent_id) e.* from jsonb_to_recordset(changes -> 'effect.begin')
@@ -125,7 +125,7 @@ begin
         done := done || part;
     end if;
 
-    -- effect.close: what became of it.
+    -- effect.close: record its outcome.
     if changes ? 'effect.close' then
         with c as (
             select distinct on (e.tenant_id, e.intent_id) e.* from jsonb_to_recordset(changes -> 'effect.close')
@@ -146,7 +146,7 @@ begin
         done := done || part;
     end if;
 
-    -- stage.move: from the revision that the decision rests on to the next. Of the stored operations the first `base` stay.
+    -- stage.move: from the revision that the decision rests on to the next. The first `base` stored operations stay.
     -- The snapshot of version `base` stays with them, unless the stage has ended: no turn could be rolled back to it.
     if changes ? 'stage.move' then
         with c as (

@@ -6,11 +6,11 @@ select s.revision, s.length, s.root, s.turn_id,
 from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
 
 -- name: stage_head(tenant, session)^
--- Only where the stage stands, to see whether a kept copy still holds.
+-- Only the stage's version, to check whether a cached copy is current.
 select s.revision, s.length, s.turn_id, s.contents from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
 
 -- name: snapshot(tenant, session, snapshot)$
--- The version that a snapshot stands for.
+-- The version of a snapshot.
 select n.version from executor.snapshots n
 where n.tenant_id = :tenant and n.session_id = :session and n.snapshot_id = :snapshot;
 
@@ -31,17 +31,17 @@ select t.call_id from executor.tool_calls t
 where t.tenant_id = :tenant and t.turn_id = :turn and t.state = 'running';
 
 -- name: effect(tenant, intent)^
--- How an intent stands.
+-- The state of an intent.
 select f.intent_id, f.call_id, f.effect_class, f.state, f.begun, f.settled, f.outcome::text as outcome
 from executor.effects f where f.tenant_id = :tenant and f.intent_id = :intent;
 
 -- name: commits(tenant, root, most)
--- What was committed in a folder, newest first.
+-- The commits of a folder, newest first.
 select j.commit_id, j.session_id, j.turn_id, j.at, j.state, j.operations, j.diff::text as diff, j.freed_at
 from executor.journal j where j.tenant_id = :tenant and j.root = :root order by j.at desc, j.commit_id limit :most;
 
 -- name: unfreed(tenant, root)
--- Commits of a folder that were in its history when it was looked at last.
+-- Commits of a folder that were in its history at the last check.
 select j.commit_id from executor.journal j where j.tenant_id = :tenant and j.root = :root and j.freed_at is null;
 
 -- name: commit_freed(tenant, commit)^

@@ -410,7 +410,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
     def _taking_part(self) -> AIOKafkaConsumer:
         """Return the present consumer. Raises `KafkaDown`."""
         if self._consumer is None:
-            raise KafkaDown("its consumer is being made anew")
+            raise KafkaDown("its consumer is being recreated")
         return self._consumer
 
     def _fetch_after(self, partition: Partition, position: int) -> bool:

@@ -55,14 +55,14 @@ class VendorModel:
         budgets: Budgets | None,
     ) -> None:
         pricing = Pricing(opened.choice.name, price, listing(opened))
-        self._line = ModelCall(opened, guard, pricing, budgets=budgets)
+        self._model_call = ModelCall(opened, guard, pricing, budgets=budgets)
         self._most = opened.bounds.input_letters
         self._data, self._now = prompts.Rendered(self._most), now
         self._checked_at, self._has_answered = float("-inf"), False
 
     @property
     def name(self) -> str:
-        return self._line.name
+        return self._model_call.name
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         tools = _allowed(task, catalogue)
@@ -75,7 +75,7 @@ class VendorModel:
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         """Return the critic's text unparsed: the caller treats anything but a clear approval as a rejection."""
         data = self._data.critic(task, plan, catalogue, self._now())
-        piece = await self._line.whole(self._ask("review", prompts.critic(), data, JUDGED))
+        piece = await self._model_call.whole(self._ask("review", prompts.critic(), data, JUDGED))
         return ModelText(replies.unfenced(piece.text), piece.usage)
 
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
@@ -90,7 +90,7 @@ class VendorModel:
     async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         ask = self._ask("answer", prompts.answer(), self._data.answer(task, self._now()), None)
         said = False
-        async with aclosing(self._line.stream(ask)) as pieces:
+        async with aclosing(self._model_call.stream(ask)) as pieces:
             async for piece in pieces:
                 said = said or bool(piece.text.strip())
                 if piece.last and not said:
@@ -100,29 +100,33 @@ class VendorModel:
 
     def worst(self, task: Task, catalogue: Sequence[ToolDefinition]) -> Amount:
         """Return the most that one planning call might use; this amount is reserved for it."""
-        return self._line.worst(self._planning(task, _allowed(task, catalogue)))
+        return self._model_call.worst(self._planning(task, _allowed(task, catalogue)))
 
     @property
     def priced(self) -> bool:
         """Whether the cost of all calls so far is known."""
-        return not self._line.pricing.unknown
+        return not self._model_call.pricing.unknown
 
     async def status(self) -> int:
         """Return the HTTP status of the vendor's list of models, which is free. Raises `Unavailable`."""
-        return await self._line.status()
+        return await self._model_call.status()
 
     async def alive(self) -> str:
         """Return the model's name if it is available. Until it first answers, and while its circuit is open, the vendor
         is asked at intervals for its list of models, which is free. Raises `Unavailable`.
         """
-        shut = self._line.guard.state is State.OPEN
+        shut = self._model_call.guard.state is State.OPEN
         if self._has_answered and not shut:
             return self.name
         due = time.monotonic() - self._checked_at >= LOOK_SECONDS
         if due:
             self._checked_at = time.monotonic()
         if not due or not await self._accepts_requests():
-            how = "is unavailable; retrying later (circuit open)" if shut else f"does not answer at {self._line.url}"
+            how = (
+                "is unavailable; retrying later (circuit open)"
+                if shut
+                else f"does not answer at {self._model_call.url}"
+            )
             raise Unavailable(f"{self.name} {how}. To use the offline planner, unset SUMA_MODEL and restart.")
         self._has_answered = True
         return self.name
@@ -130,7 +134,7 @@ class VendorModel:
     async def _accepts_requests(self) -> bool:
         """Return whether the vendor accepts requests at all, even if it refuses this one."""
         try:
-            status = await self._line.status()
+            status = await self._model_call.status()
         except Unavailable:
             return False
         return status < 500 and status != 429
@@ -149,7 +153,7 @@ class VendorModel:
         for repair in range(REPAIRS + 1):
             if repair:
                 metrics.model_repairs.labels(self.name, ask.verb).inc()
-            piece = await self._line.whole(ask)
+            piece = await self._model_call.whole(ask)
             usage = usage.plus(piece.usage)
             try:
                 return read(piece), usage

@@ -108,7 +108,7 @@ def _reply(text: str, *, cut: bool) -> Reply:
     except json.JSONDecodeError as wrong:
         raise InvalidModelOutput(f"The reply is not valid JSON: {wrong.msg} at character {wrong.pos}.") from None
     except (ValueError, RecursionError):
-        raise InvalidModelOutput("It holds what JSON cannot say.") from None
+        raise InvalidModelOutput("The reply holds a value that JSON cannot represent.") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:

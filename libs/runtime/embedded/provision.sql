@@ -1,4 +1,4 @@
--- What a new cluster holds before anyone connects. Run once, in single-user mode, before the cluster gets its name.
+-- Provision a new cluster before the first connection. Run once, in single-user mode, before the cluster gets its name.
 
 -- In template1, so that each database made later has it too. Only a superuser may create it.
 create extension if not exists vector;

@@ -94,7 +94,7 @@ class Attempts:
                 await cast("Compensable", tool).undo(intent)
                 return None
         except TimeoutError:
-            raise InDoubt(f"it could not be told within {self._settings.probe_seconds:.0f} s") from None
+            raise InDoubt(f"its outcome was not found within {self._settings.probe_seconds:.0f} s") from None
 
     async def _made(self, lease: Lease, intent: Intent, *, forgiven: bool) -> Outcome:
         """Make the effect. If the tool did nothing and that ends all doubt (`forgiven`), the ledger records it."""

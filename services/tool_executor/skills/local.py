@@ -110,7 +110,7 @@ class LocalSkills:
         if local.skill is None or local.final:
             raise CannotApprove("; ".join(local.problems) or local.off)
         if local.skill.digest != digest:
-            raise SkillChanged(f"{name} has changed since it was looked at: look again")
+            raise SkillChanged(f"{name} has changed since it was reviewed; review it again")
         return self.folder(tenant, root)
 
 

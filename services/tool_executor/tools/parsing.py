@@ -334,7 +334,7 @@ class _Elements:
 
 
 def _no_dtd(*_: Any) -> None:
-    raise CannotParse("it has a DTD, by which a few lines can stand for gigabytes or for other files")
+    raise CannotParse("it has a DTD, which may expand to gigabytes or read other files")
 
 
 SILENT = ("script", "style", "template", "noscript", "textarea", "svg")

@@ -75,9 +75,7 @@ class Wish:
 def rename_many(context: ToolContext, args: Args) -> ToolOutput:
     """Every listed file by the rule; those whose name would stay are left out. All of them or none."""
     if not any(args.get(rule) for rule in RULES):
-        raise Rejected(
-            "say how the names shall change: find, shape, written, prefix, suffix, case, base, dated or extension"
-        )
+        raise Rejected("name a rename rule: find, shape, written, prefix, suffix, case, base, dated or extension")
     nodes, alone = _subjects(context, args)
     wishes = list(_wishes(context, nodes, args))
     _refuse_clashes(context, wishes)

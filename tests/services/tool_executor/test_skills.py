@@ -146,7 +146,7 @@ async def test_facts_for_planners_name_a_folders_approved_skills(home: Dsns, tmp
 async def test_approval_with_another_digest_is_refused(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path) as at:
         own(root := at.folder())
-        with pytest.raises(Rejected, match="look again"):
+        with pytest.raises(Rejected, match="review it again"):
             await told(at, "approval", root, digest="0" * 64)
 
 

@@ -291,4 +291,4 @@ def _place(token: str) -> Place:
         at, turn = orjson.loads(base64.urlsafe_b64decode(token))
         return Place(datetime.fromisoformat(at), str(turn))
     except (ValueError, TypeError):
-        raise InvalidParamsError("this pageToken is not one of ours; begin without it") from None
+        raise InvalidParamsError("this pageToken is unknown; start again without one") from None

@@ -82,8 +82,8 @@ from gateway.push_configs
 where tenant_id = :tenant and turn_id = :turn and principal = :principal order by config_id;
 
 -- name: push_config_of(tenant, turn, config, delivery)^
--- What a lease delivers to; nothing if the address was deleted or replaced since, or may not be told any more: its tenant or principal
--- is disabled, its key revoked or expired, or the session no longer seen.
+-- The address of a lease's delivery; no row if it was deleted or replaced since, or lost its access: its tenant or principal is
+-- disabled, its key is revoked or expired, or the session is not visible to it any more.
 select p.config_id, p.turn_id, p.session_id, p.principal, p.url, p.token, p.scheme, p.credentials, p.base, p.delivery, p.credential,
     p.oversees
 from gateway.push_configs p

@@ -112,7 +112,7 @@ def test_pronoun_that_could_be_several_is_asked_about(read: Read) -> None:
     assert isinstance(read("move it to Docs"), ClarificationNeeded)
 
 
-def test_those_means_the_files_of_the_last_turn(read: Read) -> None:
+def test_word_those_means_the_files_of_the_last_turn(read: Read) -> None:
     last = Exchange(text="find the tmp files", answer="2 files", shown=("x.tmp", "y.tmp"))
     done = calls(read("delete those 2 files", history=(last,)))
     assert done[0][1]["include"] == ["x.tmp", "y.tmp"]

@@ -79,7 +79,7 @@ WRONG = {
         "The reply is not valid JSON",
     ),
     "a list": (said("[]"), "It is not a JSON object"),
-    "what JSON cannot say": (said('{"kind": "answer", "text": NaN}'), "JSON cannot say"),
+    "what JSON cannot say": (said('{"kind": "answer", "text": NaN}'), "JSON cannot represent"),
     "an unknown tool": (planned(("bash.run", {"command": "rm"})), "there is no tool 'bash.run'"),
     "an unknown argument": (planned(("manage-files.list", {"path": ".", "sudo": True})), "sudo is unknown"),
     "a wrong type": (planned(("manage-files.list", {"path": 7})), "7 is not of type"),
