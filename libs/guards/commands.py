@@ -85,6 +85,7 @@ def check_argument(text: str, known_paths: KnownPaths = no_paths) -> None:
 
 
 def _suspicious(text: str) -> bool:
+    # A shell drops quotes and backslashes inside a word, so `r\m` and `c''url` must be found as well.
     return SUSPECT.search(re.sub(r"[\\'\"]", "", text)) is not None
 
 

@@ -41,6 +41,7 @@ def within(root: str, path: str, *, home: str | None = None) -> str:
         raise PathRefused("path.parent", f"{path!r} steps out with '..'.")
     if not path.startswith("/"):
         return posixpath.normpath(path)
+    # `normpath` keeps two leading slashes (POSIX), and such a path would match no root.
     return _relative(root, posixpath.normpath("/" + path.lstrip("/")))
 
 

@@ -139,6 +139,7 @@ def resolve_once(target: Target, lookup: Callable[[str], Sequence[str]]) -> tupl
 
 
 def _legible(url: str) -> None:
+    # Libraries normalise other characters differently: the host that is checked might not be the host that is dialled.
     if not url.isascii() or not url.isprintable() or " " in url:
         raise UrlRefused("url.characters", "A URL is plain ASCII without spaces; escape the rest.")
     if "\\" in url:

@@ -154,6 +154,7 @@ class Handlers:
         try:
             required = await self._required(cause, case, plan)
         except Unavailable as error:
+            # A short outage of policy must not end the turn: the request is retried. After a minute, silence is a no.
             if not self._retry_deadline.over(cause.id):
                 raise
             return recorded.emit(_rejected(case, "POLICY_UNAVAILABLE", str(error)))

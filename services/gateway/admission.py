@@ -66,6 +66,7 @@ class RateLimiter:
         try:
             states = await self._shared.admit(limits)
         except Unavailable:
+            # The total is then at most the limit times the replicas. No limit protects data, so that is acceptable.
             states = await self._local.admit(limits)
         for reached in states:
             if reached.wait:

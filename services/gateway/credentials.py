@@ -155,6 +155,7 @@ class Credentials:
         now, lookup = asyncio.get_running_loop().time(), given.lookup
         if given.kind == "key" and (known := self._known.get(lookup)) and now - known[0] < seconds:
             return known[1]
+        # Asked before the store is read: a key that is registered in between must not be refused as unknown.
         opening = self._opening()
         stored = await self._store.key(given.kind, lookup)
         if stored is None and opening:
@@ -165,6 +166,7 @@ class Credentials:
     def _remember(self, given: Presented, lookup: str, stored: ApiKey | None, now: float) -> None:
         """Remember a valid API key; browsers and codes end by requests of their own."""
         self._known.pop(lookup, None)
+        # An unknown key is not remembered: it may be created the next moment.
         if given.kind == "key" and stored is not None:
             self._known[lookup] = now, stored
             if len(self._known) > KNOWN_MOST:
@@ -216,6 +218,7 @@ class Credentials:
 
     async def _use_nonce(self, key: ApiKey, signed: Signed) -> None:
         """Use up a nonce, on every replica. Raises BadSignature if it was used before."""
+        # Used up before the work: a crash in between refuses an honest retry; the other order would run a replay.
         once = Changeset(_cause(key)).put(NoncePut(key_id=key.id, nonce=signed.nonce))
         try:
             await self._platform.writer.apply(once)

@@ -164,6 +164,7 @@ class Uploads:
                 files_most=self._settings.uploads_most,
                 bytes_most=self._settings.uploads_bytes_most,
             )
+            # The row repeats the limits: concurrent uploads may use the room after the check; one of them conflicts.
             opened = _changeset(who).put(row)
             wait = NewLease(ids.derived(upload_id, EXPIRY), EXPIRY, {"upload_id": upload_id}, delay=self._seconds)
             try:
@@ -258,6 +259,7 @@ class Uploads:
             try:
                 await self._platform.writer.apply(_changeset(who).put(row))
             except Conflict:
+                # The upload was deleted, which this raises, or a blob of this name is being deleted for a moment.
                 await self.own(who, upload.upload_id)
                 await asyncio.sleep(pause)
             else:
@@ -291,6 +293,7 @@ class Uploads:
     async def _collect(self, lease: Lease) -> Sequence[str]:
         names = await self._store.condemned_blobs(lease.tenant, lease.input["collector"], most=BLOBS_MOST)
         for name in names:
+            # Its holder may have forgotten the names already, and a new upload of the same content would lose its blob.
             if not lease.valid():
                 raise Unavailable("the lease may be another process's by now")
             await self._platform.objects.delete(_home(lease.tenant), name)

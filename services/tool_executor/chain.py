@@ -70,6 +70,7 @@ class Chain:
             LinkRefused: nothing may run.
             Unavailable: policy or the object store does not answer; nothing may run yet.
         """
+        # First: nothing else of a request is trusted, and nothing is fetched for it, before its grant is verified.
         self._grant(cause, request, now)
         args = await expanded(self._platform.objects, cause.tenant, request.args)
         # What came out of the object store is large: a hundred thousand paths are not checked on the event loop.
@@ -150,6 +151,7 @@ class Chain:
             action = "tool.execute"
             facts |= self._facts(request, tool)
         decision = await self._platform.policy.decide(action, facts)
+        # Approvals precede the grant: an obligation that is still open here was never met.
         if not decision.allowed or decision.obligations:
             owed = f"{', '.join(decision.obligations)} is owed" if decision.obligations else decision.reason
             raise LinkRefused("policy", owed)

@@ -116,6 +116,7 @@ class Handlers:
             changeset = changeset.put(replace(output.journal, session_id=session))
             if request.tool == COMMIT:
                 changeset = self._history.committed(changeset, output.journal.commit_id, output.journal.root)
+        # Only after the commit: an uncommitted copy could carry the revision of another process's change.
         workspace = output.workspace
         if workspace is not None:
             changeset = changeset.on_commit(lambda: self._workspaces.keep(lease.tenant, session, workspace))

@@ -97,6 +97,7 @@ class History:
         lease = ids.new()
         changes = await self._permitted(tenant, wish, lease, folder)
         about = {"root": str(folder), "purge": wish.model_dump(mode="json")}
+        # Registered before the lease starts: this process may finish it before `apply` returns.
         done = self._waiting[lease] = asyncio.get_running_loop().create_future()
         try:
             await self._platform.writer.apply(changes.start(NewLease(lease, HISTORY, about)))
@@ -146,6 +147,7 @@ class History:
         """Remove what is due, or what a person wants removed, under the folder's lock."""
         root = self._workspaces.allowed(lease.tenant, lease.input["root"])
         async with self._platform.database.read(GROUP, lease.tenant) as connection:
+            # Read before the removal: a commit that is made meanwhile must not count as removed.
             rows = queries.unfreed(connection, tenant=lease.tenant, root=str(root))
             known = [row["commit_id"] async for row in rows]
         spare, purge = await self._spared(lease.tenant), lease.input.get("purge")

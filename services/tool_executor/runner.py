@@ -274,6 +274,7 @@ class CallRunner:
     async def _committed(self, lease: Lease, request: ToolRequested, session: str, root: Path) -> Committed:
         turn, root_name = request.turn_id, request.root
         workspace = await self._workspaces.take(lease.tenant, session, root_name, turn=turn, fresh=True)
+        # The person approved exactly this revision; a stage that changed since shows another diff.
         if workspace.revision != request.args["version"]:
             raise StaleDiff("the stage has changed since its diff was approved; look at it again")
         await self._workspaces.fill(lease.tenant, workspace)
@@ -342,6 +343,7 @@ class CallRunner:
             back, removed = await self._whole(
                 lease,
                 root,
+                # The journal keeps the call's id, so a repetition after a crash returns the first result.
                 lambda: turn(root, commit_id, fence=fence, exclude=exclude, request=request.call_id, step=self._step),
             )
         except (HistoryGone, NoSuchCommit) as error:
@@ -398,6 +400,7 @@ def _rollback_summary(back: RolledBack, exclude: Sequence[str], state: str) -> s
     return f"Rolled back {many(back.operations, 'change')}; the files are as they were{rest}."
 
 
+# Called before each change on the disk: a process that slept beyond its lease must not act beside its successor.
 def fence_of(lease: Lease) -> Callable[[], None]:
     def check() -> None:
         if not lease.valid():

@@ -231,6 +231,7 @@ class Workspaces:
             NoWorkspace, BadRoot: there is no folder, or it may not be one.
         """
         folder = self.allowed(tenant, root)
+        # Taken out while it is in use: work that fails drops its half-changed copy instead of putting it back.
         kept = self.kept.take((tenant, session))
         cache = kept.stage.blob_cache if kept else self._blobs.new_cache()
         if kept is None or fresh:
@@ -320,6 +321,7 @@ class Workspaces:
 
     def roots(self, tenant: str) -> list[Root]:
         """Return the allowed folders of all tenants, with the examples of this one."""
+        # Read each time: a folder that is allowed in a terminal is usable at once.
         listed = self.data_dir / ROOTS
         try:
             added = json.loads(listed.read_text("utf-8")) if listed.exists() else []
@@ -341,6 +343,7 @@ class Workspaces:
                 row = await queries.stage(connection, tenant=tenant, session=session)
         whose = turn or (row["turn_id"] if row else None)
         logged = orjson.loads(row["operations"]) if row and row["turn_id"] == whose else []
+        # Once per process. A later crash of another process is found by the next commit, as `Unfinished`.
         if folder not in self._recovered:
             await self.settle(folder)
             self._recovered.add(folder)

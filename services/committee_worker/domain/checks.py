@@ -134,6 +134,7 @@ def scope(case: Case) -> Fault | None:
 
 def blocked(case: Case) -> Fault | None:
     """Check that no argument of any tool contains a blocked pattern in any spelling (S0-15)."""
+    # The committee cannot see the disk, so it trusts the names that were read. The executor checks them on the disk.
     known = {*case.task.read, *case.task.workspace.get("names", ())}
     for step in case.plan.steps:
         try:
@@ -179,6 +180,7 @@ def _covers(folder: str, target: str) -> bool:
     return folder in (".", target) or target.startswith(folder.rstrip("/") + "/")
 
 
+# The order matters: later checks rely on earlier ones, as on tools that exist and references that are well formed.
 CHECKS: Mapping[str, Check] = {
     "form": form,
     "budget": budget,

@@ -15,6 +15,7 @@ REASON_MOST = 1000
 class CriticVerdict(BaseModel):
     """The JSON that the critic must return (S0-17)."""
 
+    # Strict: the string "true" or the number 1 is no approval.
     model_config = ConfigDict(strict=True, extra="ignore")
 
     approved: bool

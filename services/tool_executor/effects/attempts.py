@@ -66,6 +66,7 @@ class Attempts:
         if action is RecoveryAction.ASK:
             raise EffectUnknown()
         pure = effect is Effect.PURE
+        # A pure effect may be repeated freely, so it costs no commit of its own.
         attempt = lease.attempts if pure else await self._ledger.begin(lease, record, action)
         with _acting(lease, meant, attempt) as intent:
             self._point("begun")
@@ -127,6 +128,7 @@ class Attempts:
             tool=request.tool,
             args={**defaults, **await expanded(self._platform.objects, lease.tenant, request.args)},
             attempt=0,
+            # No attempt has begun, so nothing may act under this intent yet.
             valid=lambda: False,
         )
 

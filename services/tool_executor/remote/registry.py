@@ -81,6 +81,7 @@ class RemoteTool:
         return await self.server.call(self.approval.listed.name, intent, unchanged=self._unchanged)
 
     def _unchanged(self, listed: Sequence[Listed]) -> None:
+        # Compared in the connection of the call: a listing from a minute ago proves nothing (decision 0080).
         self.registry.note(self.server, listed)
         found = [tool for tool in listed if tool.name == self.approval.listed.name]
         if len(found) != 1 or digest_of(found[0], self.server) != self.approval.digest:
@@ -183,6 +184,7 @@ class RemoteTools:
     def _listed_so(self, tool: RemoteTool) -> bool:
         """Return whether the server's last listing has the approved description, or there was none yet."""
         listing, name = self._listings.get(tool.server.name), tool.approval.listed.name
+        # Offered although its server was never reached: the call itself compares the description.
         if listing is None or not listing.known:
             return True
         return name not in listing.twice and listing.digests.get(name) == tool.approval.digest

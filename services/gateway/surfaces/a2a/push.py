@@ -114,10 +114,12 @@ class Webhooks:
                 for body in updates.of(event) if event.turn_id == config.turn_id else ():
                     if not lease.valid():
                         raise Unavailable("the lease may be another process's by now")
+                    # Before each request: the address, or its principal's access, may be gone since the last one.
                     if await self._config(lease) is None:
                         return Delivered(done.after, over=True)
                     if not await self._taken(config, body):
                         return Delivered(done.after, done.failures + 1)
+                # Per event, not per request: a crash between two requests of an event repeats the first.
                 done = Delivered(event.seq, over=updates.over)
                 if done.over:
                     return done
