@@ -50,7 +50,7 @@ def as_json(tool: ToolDefinition) -> dict[str, Any]:
 
 
 def from_json(told: Mapping[str, Any]) -> ToolDefinition:
-    """Return the definition that `as_json` was given."""
+    """Return the definition from its JSON, the inverse of `as_json`."""
     values = {
         "effect": Effect(told["effect"]),
         "declared": EffectClass(told["declared"]),

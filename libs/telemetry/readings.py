@@ -30,6 +30,6 @@ def buckets(histogram: MetricWrapperBase) -> Mapping[float, float]:
 
 
 def resident_bytes() -> int:
-    """Return the resident memory of this process; 0 where the system does not tell it."""
+    """Return the resident memory of this process; 0 if the system does not report it."""
     samples = [sample for family in PROCESS_COLLECTOR.collect() for sample in family.samples]
     return int(next((s.value for s in samples if s.name == "process_resident_memory_bytes"), 0))

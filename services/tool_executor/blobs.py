@@ -82,7 +82,7 @@ class ContentsCleared:
         return Changeset(Cause.of_lease(lease))
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
-        """Try later: what is not deleted now would stay for ever."""
+        """Retry later; otherwise the blobs would leak."""
         later = lease.successor({"turn": lease.input["turn"]}, delay=RETRY_SECONDS)
         return Changeset(Cause.of_lease(lease)).start(later)
 

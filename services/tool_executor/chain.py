@@ -45,7 +45,7 @@ class LinkRefused(Denied):
 
 
 class NotAsPlanned(LinkRefused):
-    """The tool is not, or not here, the one that was planned and granted."""
+    """The tool differs from the granted one, or is not installed here."""
 
     code = "TOOL_CHANGED"
 

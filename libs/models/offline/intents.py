@@ -80,7 +80,7 @@ class Reading:
 
     @property
     def meaning(self) -> tuple[Any, ...]:
-        """Equal where two readings do the same."""
+        """A key that is equal for readings with the same effect."""
         filled = tuple(
             (slot.param, self.values[name].meant) for name, slot in self.intent.slots.items() if name in self.values
         )

@@ -145,7 +145,7 @@ async def until_the_end(
 
 
 def asker(event: Numbered) -> str | None:
-    """Return the turn that goes on, if the event ends one that only carried the answer to its question."""
+    """Return the turn that continues, if this event ends a turn that only delivered its answer."""
     carried = event.type == "turn.ended" and event.data.get("reason") == reasons.ANSWERED_CLARIFICATION
     return str(event.data["detail"]) if carried else None
 

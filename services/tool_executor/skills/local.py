@@ -41,7 +41,7 @@ class CannotApprove(Rejected):
 
 
 class SkillChanged(Rejected):
-    """It is not the version that was looked at."""
+    """The skill changed since it was reviewed; review it again."""
 
     code = "SKILL_CHANGED"
 

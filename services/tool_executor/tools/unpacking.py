@@ -63,7 +63,7 @@ Form = Literal["zip", "tar", "tar.gz", "tar.bz2"]
 
 
 class BadArchive(Rejected):
-    """This archive is not unpacked; nothing was changed."""
+    """The archive cannot be unpacked; nothing was changed."""
 
     code = "BAD_ARCHIVE"
 

@@ -1,4 +1,4 @@
-"""The SDK's server with our handlers. It holds nothing of a request, so one serves all."""
+"""The SDK's server with our handlers. It is stateless, so one instance serves all requests."""
 
 from __future__ import annotations
 
