@@ -20,9 +20,10 @@ from pydantic import BaseModel, ConfigDict
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.errors import Denied, SumaError
+from libs.errors import SumaError
 from libs.events import ActionRecorded
 from libs.leases.ports import Lease, NewLease
+from libs.runtime.permission import permitted
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
 from libs.workspace.engine import Fence
@@ -259,23 +260,9 @@ class History:
         )
 
     async def _permitted(self, tenant: str, wish: Purge, lease: str, folder: Path) -> Changeset:
-        """Return the record of policy's yes and of the intent; record a no at once."""
+        """Return the record of policy's yes and of the intent."""
         cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{wish.principal}")
-        who = {"id": wish.principal, "scopes": list(wish.scopes)}
-        facts = {"tenant": tenant, "principal": who, "session": None, "turn": None, "root": str(folder)}
-        decision = await self._platform.policy.decide(ACTION, facts)
-        record = ActionRecorded(
-            action=ACTION,
-            phase="decision",
-            verdict="allow" if decision.allowed else "deny",
-            principal=wish.principal,
-            resource=str(folder)[:200],
-            rule=decision.rule,
-            revision=decision.revision,
-            call_id=lease,
-        )
-        changes = Changeset(cause).emit(record)
-        if not decision.allowed:
-            await self._platform.writer.apply(changes)
-            raise Denied(decision.reason or "policy does not allow this", code="POLICY_DENIED")
-        return changes.emit(record.model_copy(update={"phase": "intent", "verdict": "begin"}))
+        root = str(folder)
+        said = await permitted(self._platform, cause, ACTION, wish.principal, wish.scopes, resource=root, root=root)
+        record = said.model_copy(update={"call_id": lease})
+        return Changeset(cause).emit(record, record.model_copy(update={"phase": "intent", "verdict": "begin"}))

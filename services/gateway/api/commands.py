@@ -7,9 +7,9 @@ repeated request can still wait for its outcome.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Header, Request
@@ -17,10 +17,11 @@ from pydantic import BaseModel
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.errors import Conflict, Denied, Rejected, Unavailable
+from libs.errors import Conflict, Rejected, Unavailable
 from libs.events import ActionRecorded
 from libs.identity import Principal, ScopeMissing
-from libs.policy import Decision, scopes
+from libs.policy import Decision
+from libs.runtime import permission
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Commanded, StreamEvent
 from services.gateway.domain.bodies import digest
@@ -55,18 +56,6 @@ class Contended(Unavailable):
     """Concurrent requests conflicted five times; retry."""
 
     code = "CONTENDED"
-
-
-class PolicyDenied(Denied):
-    """Policy does not allow this; ask your administrator."""
-
-    code = "POLICY_DENIED"
-    recorded = True
-
-    def __init__(self, message: str = "", *, scopes: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.scopes = tuple(scopes)
-        """Scopes with which it would be allowed; none if the denial has another reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,22 +141,8 @@ def cause_of(caller: Principal, session: str | None = None, turn: str | None = N
 
 
 async def permitted(here: Gateway, cause: Cause, caller: Principal, action: str, **facts: Any) -> ActionRecorded:
-    """Ask policy; return the record of permission for the permitted changeset. Record a denial immediately.
-
-    Raises:
-        PolicyDenied: policy denied the action.
-        Unavailable: policy does not answer, so nothing is done.
-    """
-    who = {"id": caller.id, "scopes": sorted(caller.scopes)}
-    about = {"tenant": caller.tenant, "principal": who, "session": cause.session, "turn": cause.turn, **facts}
-    decision = await here.platform.policy.decide(action, about)
-    record = _record(decision, caller, cause)
-    if not decision.allowed:
-        await here.platform.writer.apply(Changeset(replace(cause, id=ids.new())).emit(record))
-        lacking = await scopes.missing(here.platform.policy, action, about)
-        missing = f"; {scopes.MISSING}{', '.join(lacking)}" if lacking else ""
-        raise PolicyDenied(f"{action}: {decision.reason or 'policy does not allow this'}{missing}", scopes=lacking)
-    return record
+    """Ask policy about an action of the caller. Raises what `permission.permitted` raises."""
+    return await permission.permitted(here.platform, cause, action, caller.id, caller.scopes, **facts)
 
 
 async def refuse_without(here: Gateway, caller: Principal, scope: str, action: str, session: str | None) -> None:
@@ -175,7 +150,7 @@ async def refuse_without(here: Gateway, caller: Principal, scope: str, action: s
     if caller.may(scope):
         return
     cause = cause_of(caller, session)
-    refusal = _record(Decision(action, False, ScopeMissing.code, "", (), ""), caller, cause)
+    refusal = permission.recorded(Decision(action, False, ScopeMissing.code, "", (), ""), cause, caller.id)
     await here.platform.writer.apply(Changeset(cause).emit(refusal))
     missing = ScopeMissing(scope)
     missing.recorded = True
@@ -187,19 +162,6 @@ async def record_access(here: Gateway, caller: Principal, action: str, resource:
     cause = cause_of(caller)
     record = await permitted(here, cause, caller, action)
     await here.platform.writer.apply(Changeset(cause).emit(record.model_copy(update={"resource": resource})))
-
-
-def _record(decision: Decision, caller: Principal, cause: Cause) -> ActionRecorded:
-    return ActionRecorded(
-        action=decision.action,
-        phase="decision",
-        verdict="allow" if decision.allowed else "deny",
-        principal=caller.id,
-        resource=f"session:{cause.session}" if cause.session else "",
-        rule=decision.rule,
-        revision=decision.revision,
-        turn_id=cause.turn,
-    )
 
 
 def requested(cause: Cause, caller: Principal, action: str) -> Changeset:

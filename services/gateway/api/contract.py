@@ -18,9 +18,10 @@ from libs.database import DatabaseCrowded
 from libs.errors import NotFound, Unavailable
 from libs.events import ApprovalRequested, Event
 from libs.identity import BadKey, BadToken
+from libs.runtime.permission import PolicyDenied
 from libs.runtime.problem_details import MEDIA_TYPE
 from services.gateway.api.bodies import NotAccepted
-from services.gateway.api.commands import Contended, PolicyDenied, Reused
+from services.gateway.api.commands import Contended, Reused
 from services.gateway.api.errors import Problem, Refusal, problem, refusal_of
 from services.gateway.api.middleware.concurrency import OPEN
 from services.gateway.api.models import Delta, MessageAccepted

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.errors import Denied, NotFound, Rejected
-from libs.events import ActionRecorded
+from libs.errors import NotFound, Rejected
 from libs.remote_tools import definitions
 from libs.remote_tools.definitions import Unusable
 from libs.remote_tools.ports import Listed, Server
+from libs.runtime.permission import permitted
 from libs.runtime.platform import Platform
 from services.tool_executor.remote.registry import Approval, RemoteTools, described, digest_of
 from services.tool_executor.rows import ToolApproved, ToolRevoked
@@ -180,22 +180,9 @@ class RemoteAdmin:
         return any(tool.name == name for tool in self._platform.skills.remote)
 
     async def _permitted(self, tenant: str, who: Operator, verb: str, about: str) -> Changeset:
-        """Return the record of policy's yes, for the changes that it permits; record a no at once."""
+        """Return the record of policy's yes, for the changes that it permits."""
         cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{who.principal}")
-        principal = {"id": who.principal, "scopes": list(who.scopes)}
-        facts = {"tenant": tenant, "principal": principal, "session": None, "turn": None, "verb": verb, "tool": about}
-        decision = await self._platform.policy.decide(ACTION, facts)
-        record = ActionRecorded(
-            action=ACTION,
-            phase="decision",
-            verdict="allow" if decision.allowed else "deny",
-            principal=who.principal,
-            resource=f"{verb}:{about}"[:200],
-            rule=decision.rule,
-            revision=decision.revision,
+        resource, facts = f"{verb}:{about}", {"verb": verb, "tool": about}
+        return Changeset(cause).emit(
+            await permitted(self._platform, cause, ACTION, who.principal, who.scopes, resource=resource, **facts)
         )
-        changes = Changeset(cause).emit(record)
-        if not decision.allowed:
-            await self._platform.writer.apply(changes)
-            raise Denied(decision.reason or "policy does not allow this", code="POLICY_DENIED")
-        return changes

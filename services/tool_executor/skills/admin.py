@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.errors import Denied, NotFound
-from libs.events import ActionRecorded
+from libs.errors import NotFound
+from libs.runtime.permission import permitted
 from libs.runtime.platform import Platform
 from libs.skills import Kind, SkillDefinition, Skills, Source
 from services.tool_executor.chain import runnable
@@ -91,25 +91,12 @@ class SkillAdmin:
         return await self._local.found(tenant, root) if root is not None else ()
 
     async def _permitted(self, tenant: str, word: Word, verb: str) -> Changeset:
-        """Return the record of policy's yes, for the changes that it permits; record a no at once."""
+        """Return the record of policy's yes, for the changes that it permits."""
         cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{word.principal}")
-        who = {"id": word.principal, "scopes": list(word.scopes)}
-        facts = {"tenant": tenant, "principal": who, "session": None, "turn": None, "verb": verb, "skill": word.name}
-        decision = await self._platform.policy.decide(ACTION, facts)
-        record = ActionRecorded(
-            action=ACTION,
-            phase="decision",
-            verdict="allow" if decision.allowed else "deny",
-            principal=word.principal,
-            resource=f"{verb}:{word.name}"[:200],
-            rule=decision.rule,
-            revision=decision.revision,
+        about, facts = f"{verb}:{word.name}", {"verb": verb, "skill": word.name}
+        return Changeset(cause).emit(
+            await permitted(self._platform, cause, ACTION, word.principal, word.scopes, resource=about, **facts)
         )
-        changes = Changeset(cause).emit(record)
-        if not decision.allowed:
-            await self._platform.writer.apply(changes)
-            raise Denied(decision.reason or "policy does not allow this", code="POLICY_DENIED")
-        return changes
 
 
 def _every(view: Skills, own: Sequence[Local]) -> Sequence[SkillDefinition]:
