@@ -235,6 +235,17 @@ async def apart(
         yield folder
 
 
+async def test_service_without_its_rights_in_kafka_ends_with_one_line(
+    apart: Path, real: Servers, tmp_path: Path
+) -> None:
+    other = {name: value for name, value in real.own["memory_service"].items() if "KAFKA" in name}
+    given = {**real.environment, **real.own["committee_worker"], **other, "SUMA_DATA_DIR": str(tmp_path / "data")}
+    code, said = await run("committee_worker", given)
+    assert code == 2
+    (line,) = [line for line in said.splitlines() if line.startswith("suma: ")]
+    assert line.startswith("suma: Kafka refuses suma_memory_service: ")
+
+
 def public(service: Mapping[str, Any]) -> dict[str, bool]:
     """Return the mounted folders of public keys, and whether the service may write there."""
     mounts = [mount for mount in service["volumes"] if mount["target"].startswith("/public/")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from ssl import SSLContext
@@ -17,6 +17,7 @@ from aiokafka.conn import AIOKafkaConnection, collect_hosts
 from aiokafka.errors import (
     AuthenticationFailedError,
     ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
     KafkaConnectionError,
     KafkaError,
     SaslAuthenticationFailed,
@@ -41,7 +42,7 @@ CREDENTIALS = "SUMA_KAFKA__SECURITY_PROTOCOL, SUMA_KAFKA__SASL_USERNAME and its 
 SEEN_SECONDS = 0.1
 SELDOM_SECONDS = 30.0
 REFUSALS = (AuthenticationFailedError, SaslAuthenticationFailed, UnsupportedSaslMechanismError)
-UNPERMITTED = (TopicAuthorizationFailedError, ClusterAuthorizationFailedError)
+UNPERMITTED = (TopicAuthorizationFailedError, GroupAuthorizationFailedError, ClusterAuthorizationFailedError)
 CHATTY = ("client", "conn", "cluster", "consumer.fetcher", "consumer.group_coordinator", "producer.sender")
 
 
@@ -150,6 +151,15 @@ async def answering(seconds: float = REQUEST_SECONDS) -> AsyncIterator[None]:
         raise KafkaDown(f"Kafka did not answer within {seconds:g} s") from error
     except (KafkaError, OSError) as error:
         raise KafkaDown(f"{type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def permitted(address: Address) -> Iterator[None]:
+    """Translate the refusal of a permission, which trying again would not change. Raises `KafkaRefused`."""
+    try:
+        yield
+    except UNPERMITTED as error:
+        raise KafkaRefused(f"Kafka refuses {address.username}: {error}; see deploy/kafka/provision.sh") from error
 
 
 async def reach(address: Address) -> str:

@@ -21,7 +21,7 @@ from aiokafka.errors import IllegalStateError, KafkaError
 from typing_extensions import override
 
 from libs.bus.kafka import messages
-from libs.bus.kafka.broker import ASK_SECONDS, Address, KafkaDown, answering
+from libs.bus.kafka.broker import ASK_SECONDS, Address, KafkaDown, answering, permitted
 from libs.bus.ports import Partition, Record
 from libs.events.topics import TOPICS
 from libs.telemetry import metrics
@@ -58,7 +58,7 @@ class KafkaBus:
     def __init__(
         self, address: Address, member: str, *, session: float = SESSION_SECONDS, scan: float = SCAN_SECONDS
     ) -> None:
-        self._address, self._member = address, member
+        self.address, self._member = address, member
         self._session, self._scan = session, scan
         self._news, self._moves = asyncio.Event(), asyncio.Event()
         self._members: dict[str, Membership] = {}
@@ -137,8 +137,8 @@ class KafkaBus:
 
     def consumer(self, group: str, **settings: Any) -> AIOKafkaConsumer:
         return AIOKafkaConsumer(
-            **self._address.client(self._member),
-            group_id=self._address.prefix + group,
+            **self.address.client(self._member),
+            group_id=self.address.prefix + group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             **settings,
@@ -149,7 +149,7 @@ class KafkaBus:
         milliseconds = int(self._session * 1000)
         return self.consumer(
             group,
-            group_instance_id=f"{self._address.instance}-{group}" if self._address.instance else None,
+            group_instance_id=f"{self.address.instance}-{group}" if self.address.instance else None,
             partition_assignment_strategy=(_sticky(),),
             session_timeout_ms=milliseconds,
             heartbeat_interval_ms=milliseconds // 4,
@@ -161,10 +161,10 @@ class KafkaBus:
         )
 
     def named(self, topic: str, part: int) -> TopicPartition:
-        return TopicPartition(self._address.prefix + topic, part)
+        return TopicPartition(self.address.prefix + topic, part)
 
     def partition(self, named: TopicPartition) -> Partition:
-        return Partition(named.topic.removeprefix(self._address.prefix), named.partition)
+        return Partition(named.topic.removeprefix(self.address.prefix), named.partition)
 
     def has_news(self) -> None:
         self._news.set()
@@ -363,7 +363,8 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                     await consumer.start()
                 consumer.subscribe([self._bus.named(topic, 0).topic for topic in self.topics], listener=self)
                 self._consumer, pause = consumer, FIRST_PAUSE
-                await self._fetch(consumer)
+                with permitted(self._bus.address):
+                    await self._fetch(consumer)
             except (KafkaError, KafkaDown) as error:
                 self.problem = f"Kafka does not answer: {error}"
                 log.warning("replaced failed consumer", group=self._group, error=str(error))

@@ -16,7 +16,7 @@ from aiokafka.errors import KafkaError, ProducerClosed
 from aiokafka.producer.message_accumulator import BatchBuilder
 
 from libs.bus.kafka import broker
-from libs.bus.kafka.broker import Address, answering
+from libs.bus.kafka.broker import Address, answering, permitted
 from libs.bus.kafka.messages import written
 from libs.bus.ports import Record
 from libs.events.topics import Topic
@@ -50,7 +50,8 @@ class KafkaOutlet:
         producer = await self._started()
         try:
             async with answering(SEND_SECONDS):
-                first = await self._send(producer, records, safe)
+                with permitted(self._address):
+                    first = await self._send(producer, records, safe)
         except BaseException:
             # It may hold a batch that it would retry forever.
             await self._drop(producer)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -149,6 +150,29 @@ async def first_topic(address: Address, group: str) -> str:
         return str((await asyncio.wait_for(reader.getone(), 30)).topic)
     finally:
         await reader.stop()
+
+
+async def test_member_without_rights_ends_instead_of_trying_again(closed: Kafka) -> None:
+    bus = KafkaBus(user(closed, "audit_worker"), "m")
+    with pytest.raises(KafkaRefused, match=r"refuses suma_audit_worker: .*memory_service"):
+        await first_assignment(bus, "memory_service")
+    await bus.leave(["memory_service"])
+
+
+async def first_assignment(bus: KafkaBus, group: str) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            with suppress(KafkaDown):
+                await bus.assignments({group: [MEMORY_EVENTS.name]})
+                return
+
+
+async def test_relay_without_rights_ends_instead_of_trying_again(closed: Kafka) -> None:
+    await declare(replace(user(closed, "broker"), prefix="z."), [MEMORY_EVENTS])
+    outlet = KafkaOutlet(replace(user(closed, "gateway"), prefix="z."), "m")
+    with pytest.raises(KafkaRefused, match=r"refuses suma_gateway: .*z\.memory\.events"):
+        await outlet.send([RECORD], safe=0)
+    await outlet.close()
 
 
 async def test_rights_may_be_given_by_an_administrator_for_a_prefix(closed: Kafka, tmp_path: Path) -> None:
