@@ -60,7 +60,7 @@ def test_a_new_optional_field_is_written(proto: Path) -> None:
 
 
 @pytest.mark.parametrize("flags", [[], ["--check"]])
-def test_a_field_that_went_is_refused_and_nothing_is_written(
+def test_removed_field_is_refused_and_nothing_is_written(
     proto: Path, flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     edit(proto / MESSAGE, lambda schema: fields(schema).update(channel={"type": "string"}))
@@ -70,7 +70,7 @@ def test_a_field_that_went_is_refused_and_nothing_is_written(
     assert "field `data.channel` was removed. Declare suma.message.received.v2 beside it" in capsys.readouterr().err
 
 
-def test_an_event_whose_class_went_is_refused(proto: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_removed_event_class_is_refused(proto: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (proto / "events/suma.message.shouted.v1.json").write_text("{}", "utf-8")
     assert main([str(proto)]) == 1
     assert "suma.message.shouted.v1 has no class any more" in capsys.readouterr().err

@@ -141,7 +141,7 @@ def scenario(alert: str, series: dict[str, str], *, fires: bool) -> dict[str, An
     }
 
 
-def test_the_rules_are_rules() -> None:
+def test_alert_rules_are_valid() -> None:
     assert f"{len(ALERTS)} rules found" in promtool("check", "rules", RULES)
     promtool("check", "config", RULES.with_name("prometheus.yml"))
 

@@ -74,7 +74,7 @@ def test_environment_matches_the_example_and_the_script(secrets: Path) -> None:
     assert len(set(written.values())) == len(written)
 
 
-def test_without_its_secrets_it_is_refused(compose: dict[str, Any], tmp_path: Path) -> None:
+def test_compose_without_secrets_is_refused(compose: dict[str, Any], tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
     with pytest.raises(Unparsable, match=r"see deploy/env\.example"):
@@ -228,12 +228,12 @@ def test_readers_of_kafka_are_those_of_the_topics() -> None:
     }
 
 
-def test_a_model_without_a_key_needs_no_secret(compose: dict[str, Any]) -> None:
+def test_model_key_is_optional(compose: dict[str, Any]) -> None:
     assert compose["secrets"]["model_key"]["file"] == os.devnull
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_our_processes_have_no_power_over_the_machine(compose: dict[str, Any], name: str) -> None:
+def test_service_containers_run_unprivileged_with_resource_limits(compose: dict[str, Any], name: str) -> None:
     made = compose["services"][name]
     assert (made["user"], made["read_only"], made["cap_drop"]) == ("10001:10001", True, ["ALL"])
     assert made["security_opt"] == ["no-new-privileges:true"]
@@ -248,7 +248,7 @@ def test_every_image_is_named_by_a_version(compose: dict[str, Any]) -> None:
         assert "latest" not in tag
 
 
-def test_only_this_machine_reaches_it(compose: dict[str, Any]) -> None:
+def test_published_ports_bind_to_loopback(compose: dict[str, Any]) -> None:
     published = {name: made.get("ports", []) for name, made in compose["services"].items()}
     assert {name for name, ports in published.items() if ports} == {"gateway", "grafana", "prometheus"}
     assert {port["host_ip"] for ports in published.values() for port in ports} == {"127.0.0.1"}
@@ -297,7 +297,7 @@ def test_collector_accepts_our_spans_and_names_existing_components(compose: dict
             assert set(names) <= set(collector[part])
 
 
-def test_opa_looks_where_the_law_is_put(compose: dict[str, Any]) -> None:
+def test_opa_fetches_the_bundle_from_its_server(compose: dict[str, Any]) -> None:
     law, given = compose["services"]["law"], yaml.safe_load((ROOT / "deploy" / "opa.yaml").read_text())
     bundle = given["bundles"]["suma"]
     assert law["command"][2] == bundle_server.__name__

@@ -12,7 +12,7 @@ from tests.deploy.metric_names import unknown_names
 
 
 @pytest.mark.parametrize("file", DASHBOARDS, ids=lambda file: str(file.stem))
-def test_a_dashboard_is_whole(file: Path) -> None:
+def test_dashboard_is_valid_and_queries_existing_metrics(file: Path) -> None:
     made = json.loads(file.read_text())
     assert made["uid"] == f"suma-{file.stem}"
     assert len({panel["id"] for panel in made["panels"]}) == len(made["panels"])

@@ -75,7 +75,7 @@ async def container(built: Stage) -> AsyncIterator[Container]:
         shutil.rmtree(data, ignore_errors=True)
 
 
-def test_buildkit_has_nothing_to_say_against_it() -> None:
+def test_buildkit_reports_no_warning() -> None:
     try:
         assert parsed("dockerfile", DOCKERFILE)["Warnings"] == []
     except Unprovided as reason:

@@ -107,7 +107,7 @@ IMAGE = "data:image/png;base64,iVBORw0KGgo="
 UNDOCUMENTED: Mapping[str, Outside] = {
     "GET /openapi.json": Outside("contracts/test_openapi.py::test_committed_documents_are_fresh", public=True),
     "GET /docs": Outside(f"{HEALTH}::test_docs_page_lists_every_route_and_fetches_nothing", public=True),
-    "GET /metrics": Outside(f"{HEALTH}::test_the_metrics_are_those_of_prometheus", public=True),
+    "GET /metrics": Outside(f"{HEALTH}::test_metrics_have_the_prometheus_format", public=True),
     "WS /v1/sessions/{session_id}/stream": Outside(f"{SOCKET}::test_socket_resumed_anywhere_shows_the_same_events"),
     "WS /stream": Outside(f"{SOCKET}::test_scope_weavers_path_streams_a_session"),
     "GET /v1/models": Outside(f"{CHAT}::test_models_list_suma_alone"),

@@ -114,12 +114,12 @@ async def test_a_body_that_keeps_arriving_may_take_longer() -> None:
     ],
     ids=["nothing", "request line", "headers", "body", "chunks"],
 )
-async def test_half_a_request_is_closed_in_time(half: bytes) -> None:
+async def test_incomplete_request_is_closed_in_time(half: bytes) -> None:
     async with served() as connect:
         assert (await sent(connect, half)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_half_a_later_request_is_closed_in_time() -> None:
+async def test_incomplete_later_request_is_closed_in_time() -> None:
     async with served() as connect:
         answers = await sent(connect, GET + b"GET / HT")
     assert [answer[:3] for answer in answers.split(b"HTTP/1.1 ")[1:]] == [b"200", b"408"]
@@ -136,7 +136,7 @@ async def test_half_a_later_request_is_closed_in_time() -> None:
     ],
     ids=["path", "one header", "many headers", "empty lines", "trailers"],
 )
-async def test_an_endless_head_is_cut_off(start: bytes, more: bytes) -> None:
+async def test_endless_request_head_is_refused(start: bytes, more: bytes) -> None:
     async with served(Bounds()) as connect:
         assert await accepted(connect, start, more) < MOST
 

@@ -271,7 +271,7 @@ async def test_damage_is_noticed_and_never_handed_out(rig: Rig) -> None:
         await read(rig.objects.open("acme", blob.sha256))
 
 
-async def test_putting_the_content_again_mends_damage(rig: Rig) -> None:
+async def test_storing_content_again_repairs_damage(rig: Rig) -> None:
     for content in (b"content", streamed(b"content")):
         blob = await rig.objects.put("acme", b"content")
         await rig.damage("acme", blob.sha256)

@@ -59,7 +59,7 @@ def test_the_bundle_calls_only_builtins_that_are_tried() -> None:
 
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("name", TRIED)
-def test_the_engine_in_process_knows_the_builtin(name: str) -> None:
+def test_embedded_engine_supports_the_builtin(name: str) -> None:
     engine = regopy.Interpreter()
     engine.add_module("one.rego", f"package one\ntrue_of_it if {{ {TRIED[name]} }}")
     output = engine.query("data.one.true_of_it")
@@ -69,7 +69,7 @@ def test_the_engine_in_process_knows_the_builtin(name: str) -> None:
 
 @pytest.mark.requirement("A8")
 @pytest.mark.slow
-def test_a_real_opa_knows_them_all(tmp_path: Path) -> None:
+def test_real_opa_supports_every_used_builtin(tmp_path: Path) -> None:
     try:
         command = opa.program()
     except Unprovided as reason:

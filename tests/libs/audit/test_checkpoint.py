@@ -92,7 +92,7 @@ def test_a_file_that_was_never_written_is_empty(file: CheckpointFile) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 2, 30])
-def test_half_a_line_left_by_a_crash_spoils_no_other(keys: Keys, file: CheckpointFile, cut: int) -> None:
+def test_partial_line_after_a_crash_damages_no_other_line(keys: Keys, file: CheckpointFile, cut: int) -> None:
     first, torn, last = (sealed(keys, count) for count in (1, 2, 3))
     file.append(first)
     file.append(torn)

@@ -60,5 +60,5 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size
 
 
 @given(names, st.lists(names, max_size=8))
-def test_a_free_name_is_never_taken(name: str, taken: list[str]) -> None:
+def test_generated_free_name_is_unused(name: str, taken: list[str]) -> None:
     assert free_name(name, taken).casefold() not in {other.casefold() for other in taken}

@@ -69,7 +69,7 @@ def test_use_returns_the_files_as_first_read(tmp_path: Path) -> None:
     assert use(read, "references/style.md")["text"] == "Short words."
 
 
-def test_a_long_reference_comes_in_pieces(tmp_path: Path) -> None:
+def test_long_reference_is_returned_in_pages(tmp_path: Path) -> None:
     read = read_skill(skill(tmp_path, references__long_dot_md="a" * 40_000 + "b"))
     first, rest = use(read, "references/long.md"), use(read, "references/long.md", 40_000)
     assert (len(first["text"]), first["more"], rest["text"], rest["more"]) == (40_000, True, "b", False)
@@ -129,7 +129,7 @@ def test_a_folder_that_is_a_link_is_no_skill(tmp_path: Path) -> None:
         read_skill(tmp_path / "linked")
 
 
-def test_the_names_of_the_platforms_own_tools_are_taken(tmp_path: Path) -> None:
+def test_reserved_tool_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSkill, match="reserved for the platform"):
         read_skill(skill(tmp_path, "workspace"))
 

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.requirement("S4-59")
         ("a {b} c", "a {b} {text}", "{text} {b}", "c {b}"),
     ],
 )
-def test_a_name_is_taken_apart_and_put_together(name: str, shape: str, becomes: str, new: str) -> None:
+def test_name_is_rebuilt_by_a_pattern(name: str, shape: str, becomes: str, new: str) -> None:
     assert reshaped(name, shape, becomes) == new
 
 
@@ -51,7 +51,7 @@ def test_a_name_is_taken_apart_and_put_together(name: str, shape: str, becomes: 
         ("12345", "{year}"),
     ],
 )
-def test_a_name_of_another_shape_stays(name: str, shape: str) -> None:
+def test_name_that_does_not_match_the_pattern_is_unchanged(name: str, shape: str) -> None:
     assert reshaped(name, shape, "x") is None
 
 

@@ -83,7 +83,7 @@ async def test_user_skill_hides_the_bundled_one_until_deleted(places: tuple[Plac
     ],
     ids=["emptied", "page gone", "half a file", "a link", "huge"],
 )
-async def test_broken_edit_keeps_the_last_good_version_and_reports_problems(
+async def test_broken_edit_keeps_the_last_valid_version_and_reports_problems(
     places: tuple[Place, Place], broken: Callable[[Path], object]
 ) -> None:
     folder = skill(places[0].folder, tools_dot_yaml=TOOL)
@@ -94,7 +94,7 @@ async def test_broken_edit_keeps_the_last_good_version_and_reports_problems(
         assert view.problems[folder]
 
 
-async def test_a_mended_skill_is_taken_again(places: tuple[Place, Place]) -> None:
+async def test_repaired_skill_is_loaded_again(places: tuple[Place, Place]) -> None:
     folder = skill(places[0].folder)
     async with watched(places) as catalogue:
         await after(catalogue, lambda: (folder / "SKILL.md").write_text(""))
@@ -102,7 +102,7 @@ async def test_a_mended_skill_is_taken_again(places: tuple[Place, Place]) -> Non
         assert (view.skills["demo"].instructions, view.problems) == ("Better.", {})
 
 
-def test_a_folder_that_still_changes_is_waited_for(places: tuple[Place, Place]) -> None:
+def test_skill_is_loaded_once_its_folder_stops_changing(places: tuple[Place, Place]) -> None:
     catalogue = Catalogue(places)
     skill(places[0].folder, text="First half")
     assert not catalogue.look()

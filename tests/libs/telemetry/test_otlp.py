@@ -92,7 +92,7 @@ def test_a_collector_has_every_span_once_the_process_has_ended(collector: Collec
     assert set(collector.paths) == {"/v1/traces"}
 
 
-def test_a_path_that_was_given_is_kept(collector: Collector) -> None:
+def test_configured_collector_path_is_used(collector: Collector) -> None:
     end = traces.configure(Otlp(f"{collector.url}/api/public/otel/v1/traces"))
     work("handle")
     end()
@@ -108,7 +108,7 @@ def test_unavailable_collector_is_retried_rarely_and_spans_are_counted() -> None
     end()
 
 
-def test_a_collector_that_comes_back_is_found_again(collector: Collector) -> None:
+def test_recovered_collector_receives_spans_again(collector: Collector) -> None:
     now = [0.0]
     collector.status = 400
     end = traces.configure(Otlp(collector.url, clock=lambda: now[0]), at_once=True)
@@ -119,7 +119,7 @@ def test_a_collector_that_comes_back_is_found_again(collector: Collector) -> Non
     assert collector.names == ["refused", "taken"]
 
 
-def test_a_process_leaves_in_time_though_its_collector_is_away() -> None:
+def test_process_ends_in_time_without_its_collector() -> None:
     end = traces.configure(Otlp(f"http://127.0.0.1:{free_port()}", seconds=0.2))
     work(*map(str, range(2_000)))
     began = time.monotonic()

@@ -91,9 +91,7 @@ def test_commit_makes_the_disk_match_the_stage(root: Path, actions: list[Action]
     ids=["swap", "cycle of three", "case only", "inversion", "twins", "file to folder", "inside a move", "both"],
 )  # fmt: skip
 @pytest.mark.requirement("S4-20")
-def test_renames_that_cross_each_other_arrive(
-    root: Path, operations: list[AnyOperation], expected: dict[str, str]
-) -> None:
+def test_crossing_renames_are_committed(root: Path, operations: list[AnyOperation], expected: dict[str, str]) -> None:
     done(root, *operations)
     assert {path: (root / path).read_text() for path in expected} == expected
 
@@ -380,7 +378,7 @@ def test_a_commit_that_comes_again_is_answered_not_repeated(root: Path) -> None:
     assert committed(root, "c") == first
 
 
-def test_an_attempt_that_was_undone_may_be_tried_again(root: Path) -> None:
+def test_undone_commit_may_be_repeated(root: Path) -> None:
     def meddle(at: str) -> None:
         (root / "README").touch()
 
@@ -392,7 +390,7 @@ def test_an_attempt_that_was_undone_may_be_tried_again(root: Path) -> None:
     assert outcome(root, "c") == "committed"
 
 
-def test_asking_for_an_outcome_leaves_no_trace(root: Path) -> None:
+def test_reading_an_outcome_creates_no_folder(root: Path) -> None:
     assert outcome(root, "c") == "absent"
     assert not (root / ".suma").exists()
 

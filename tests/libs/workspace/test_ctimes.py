@@ -9,7 +9,7 @@ from libs.workspace import ctimes
 from libs.workspace.safe_dir import SafeDir
 
 
-def test_half_a_line_costs_no_other_line(tmp_path: Path) -> None:
+def test_partial_line_damages_no_other_line(tmp_path: Path) -> None:
     hidden = tmp_path / ".suma"
     hidden.mkdir()
     with SafeDir.open(tmp_path) as safe_dir:

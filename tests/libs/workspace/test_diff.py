@@ -12,7 +12,7 @@ from tests.libs.workspace.trees import staged, text
 
 
 @pytest.mark.requirement("S4-48")
-def test_a_deletion_says_why_and_how_much(root: Path) -> None:
+def test_deletion_entry_has_its_reason_and_size(root: Path) -> None:
     diff = staged(root, Delete(path="report copy.pdf", reason="the same as report.pdf")).diff()
     assert diff.entries == (Entry("deleted", "report copy.pdf", None, "file", 550, "the same as report.pdf"),)
     assert diff.bytes_freed == 550
@@ -53,7 +53,7 @@ def test_operations_that_cancel_out_are_not_in_the_diff(
     assert len(staged(root, *operations).diff()) == 0
 
 
-def test_two_moves_are_one(root: Path) -> None:
+def test_two_moves_of_a_file_are_one_diff_entry(root: Path) -> None:
     diff = staged(
         root, Move(path="README", target="docs"), Rename(path="docs/README", new_name="readme", reason="b")
     ).diff()

@@ -90,7 +90,7 @@ def test_commit_with_an_interrupted_rollback_is_not_pruned(root: Path) -> None:
     assert manifest(root) == before
 
 
-def test_a_spared_commit_stays_and_the_others_go(root: Path) -> None:
+def test_prune_keeps_spared_commits_and_deletes_others(root: Path) -> None:
     for number, name in enumerate(("report.pdf", "report copy.pdf")):
         done(root, Delete(path=name), id=f"c{number}")
     assert prune(root, max_bytes=0, spare={"c0"}).commits == ("c1",)
@@ -187,7 +187,7 @@ def test_room_is_made_on_a_disk_without_free_inodes(tmp_path: Path) -> None:
     assert forked(on_a_small_disk) == 0
 
 
-def test_looking_at_history_makes_no_folder(root: Path) -> None:
+def test_reading_history_creates_no_folder(root: Path) -> None:
     assert kept(root) == ()
     assert prune(root, max_bytes=0).commits == ()
     assert not (root / ".suma").exists()

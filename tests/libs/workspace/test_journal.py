@@ -30,7 +30,7 @@ def test_link_in_place_of_the_hidden_folder_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("A25")
-def test_nothing_can_be_put_into_a_folder_that_was_renewed(tmp_path: Path) -> None:
+def test_replaced_transaction_folder_accepts_no_writes(tmp_path: Path) -> None:
     with SafeDir.open(tmp_path) as safe_dir, Journal.open(safe_dir) as journal, journal.begin("c") as old:
         with journal.renewed("txn", "c") as new:
             assert new is not None

@@ -18,7 +18,7 @@ def test_a_second_holder_waits_and_then_gives_up(tmp_path: Path) -> None:
         pass
 
 
-def test_a_lock_is_free_once_its_process_is_dead(tmp_path: Path) -> None:
+def test_lock_is_released_by_the_death_of_its_process(tmp_path: Path) -> None:
     assert forked(lambda: lock(tmp_path).__enter__()) == 0
     with lock(tmp_path, patience=0):
         pass

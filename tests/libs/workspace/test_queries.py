@@ -21,7 +21,7 @@ def test_files_of_the_same_bytes_are_one_group(root: Path) -> None:
     assert [group.paths for group in found] == [PDFS]
 
 
-def test_the_same_size_is_not_the_same_content(root: Path) -> None:
+def test_files_of_equal_size_with_other_content_are_no_duplicates(root: Path) -> None:
     sizes = [(root / name).stat().st_size for name in ("photos/a.jpg", "photos/b.jpg")]
     assert sizes[0] == sizes[1]
     assert not list(Stage(Tree.scan(root)).find_duplicates("photos"))
@@ -42,7 +42,7 @@ def test_duplicates_are_those_of_the_staged_view(root: Path) -> None:
     }
 
 
-def test_hard_links_waste_nothing(root: Path) -> None:
+def test_hard_links_are_no_duplicates(root: Path) -> None:
     os.link(root / "README", root / "README.link")
     assert "README" not in str(list(Stage(Tree.scan(root)).find_duplicates(".")))
 

@@ -102,7 +102,7 @@ def test_a_folder_that_can_only_be_read_is_a_root(home: Path) -> None:
         ("/other", "local", False),
     ],
 )
-def test_the_nearest_root_says_whose_a_folder_is(folder: str, tenant: str, belonging: bool) -> None:
+def test_folder_belongs_to_the_tenant_of_its_nearest_root(folder: str, tenant: str, belonging: bool) -> None:
     roots = [Root.of(text) for text in ("/srv", "acme=/srv/acme", "/both", "acme=/both")]
     assert belongs(Path(folder), tenant, [root for root in roots if isinstance(root, Root)]) is belonging
 

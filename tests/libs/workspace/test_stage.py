@@ -63,7 +63,7 @@ def test_a_rollback_gives_back_exactly_the_version(root: Path, actions: list[Act
 
 
 @pytest.mark.requirement("S4-26")
-def test_a_snapshot_is_the_length_of_the_log(root: Path) -> None:
+def test_snapshot_equals_the_length_of_the_log(root: Path) -> None:
     stage = staged(root, Delete(path="README"), Delete(path="docs"))
     assert stage.snapshot() == stage.version == 2
 
@@ -76,7 +76,7 @@ def test_a_rollback_names_the_operations_that_it_dropped(root: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [-1, 2])
-def test_a_version_that_never_was_is_refused(root: Path, version: int) -> None:
+def test_unknown_version_is_refused(root: Path, version: int) -> None:
     with pytest.raises(Rejected):
         staged(root, Delete(path="README")).rollback(version)
 
@@ -131,7 +131,7 @@ def test_impossible_operation_is_refused_without_a_trace(
     assert state(stage) == before
 
 
-def test_a_batch_with_one_refusal_does_nothing(root: Path) -> None:
+def test_batch_with_a_refused_operation_stages_nothing(root: Path) -> None:
     stage = Stage(Tree.scan(root))
     before = state(stage)
     with pytest.raises(NoSuchPath):

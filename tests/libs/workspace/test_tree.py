@@ -88,7 +88,7 @@ def test_fresh_file_is_read_again_after_a_clock_tick(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 @pytest.mark.requirement("S4-29")
-def test_another_mount_is_sealed(tmp_path: Path) -> None:
+def test_scan_does_not_enter_another_mount(tmp_path: Path) -> None:
     grow(tmp_path, {"inner": None, "outer/x": "x"})
 
     def scan() -> None:

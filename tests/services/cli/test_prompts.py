@@ -39,7 +39,7 @@ def test_without_a_terminal_a_question_stays_open() -> None:
 @pytest.mark.parametrize(
     ("text", "numbers"), [("1,3-5", [1, 3, 4, 5]), ("2 2", [2]), ("", []), (" 5 ", [5]), ("1-", [1])]
 )
-def test_numbers_are_chosen_one_by_one_or_from_to(text: str, numbers: list[int]) -> None:
+def test_choices_accept_numbers_and_ranges(text: str, numbers: list[int]) -> None:
     assert parse_selection(text, 5) == numbers
 
 
@@ -147,7 +147,7 @@ def test_showing_all_says_how_many_are_not_shown(typed: Callable[..., Terminal])
     assert "4 of 1,982" in printed.getvalue()
 
 
-def test_bare_yes_is_no_answer_to_an_open_question(typed: Callable[..., Terminal]) -> None:
+def test_plain_yes_does_not_answer_an_open_question(typed: Callable[..., Terminal]) -> None:
     unclear = "I did not understand “frobnicate”. Say it in other words."
     assert typed("y", "sort by type").clarify(unclear, []) == Reply("sort by type")
     assert typed("no wait").clarify(unclear, []) is None

@@ -27,7 +27,7 @@ def test_long_text_is_cut_with_an_ellipsis() -> None:
     ("amount", "said"),
     [(0, "0 bytes"), (1, "1 byte"), (1_500, "1.5 kB"), (12_000_000, "12 MB"), (5 * 10**15, "5,000 TB")],
 )
-def test_sizes_are_short(amount: int, said: str) -> None:
+def test_sizes_are_shown_in_short_units(amount: int, said: str) -> None:
     assert words.size(amount) == said
 
 

@@ -227,7 +227,7 @@ async def test_turn_asks_about_one_step_at_a_time(home: Dsns, tmp_path: Path) ->
 
 
 @pytest.mark.requirement("S4-49")
-async def test_an_excluded_group_is_left_alone(home: Dsns, tmp_path: Path) -> None:
+async def test_excluded_group_is_unchanged(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(CLEAN)) as at:
         where = at.folder()
         for name in ("a1", "a2", "b1", "b2"):

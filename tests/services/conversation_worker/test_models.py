@@ -114,7 +114,7 @@ async def test_change_is_judged_by_the_model_before_it_happens(home: Dsns, tmp_p
 
 
 @pytest.mark.requirement("S0-20")
-async def test_a_critic_that_talks_is_no_approval(home: Dsns, tmp_path: Path) -> None:
+async def test_critic_answering_in_prose_is_no_approval(home: Dsns, tmp_path: Path) -> None:
     talk = said("I think this is fine, go ahead!")
     async with scenario(home, tmp_path, MAKE, talk, MAKE, talk, MAKE, talk) as on:
         turn = await on.say("make a folder new")
@@ -185,7 +185,7 @@ async def test_hanging_model_call_is_abandoned_and_repeated(home: Dsns, tmp_path
         assert on.there.left == 1
 
 
-async def test_answer_that_breaks_off_is_repeated_once_and_whole(home: Dsns, tmp_path: Path) -> None:
+async def test_interrupted_answer_is_repeated_once_completely(home: Dsns, tmp_path: Path) -> None:
     async with scenario(home, tmp_path, LIST, said("There are tw", breaks=True), said("There ", "are two.")) as on:
         await on.say()
         assert (await on.answer()).text == "There are two."

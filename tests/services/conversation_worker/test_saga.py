@@ -97,7 +97,7 @@ async def test_a_later_message_waits_and_then_has_its_turn(home: Dsns, tmp_path:
         assert (await at.ended(second, session="s")).state == "completed"
 
 
-async def test_the_same_message_again_is_not_another_turn(home: Dsns, tmp_path: Path) -> None:
+async def test_repeated_message_starts_no_second_turn(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST), plan(LIST))) as at:
         turn = await at.say("look", session="s", root=at.folder(), turn="t-1")
         await at.finish(turn, session="s")
@@ -115,7 +115,7 @@ async def test_incomplete_round_is_followed_by_one_with_its_observations(home: D
         assert [seen.data for seen in asked[1].task.observations] == [{"nodes": ["a.txt"], "count": 1}]
 
 
-async def test_a_plan_with_names_of_another_plan_gets_its_own(home: Dsns, tmp_path: Path) -> None:
+async def test_plan_ids_from_a_model_are_replaced(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(LIST), plan(LOOK))) as at:
         where = at.folder("a.txt")
         await at.finish(await at.say("look", session="s1", root=where), session="s1")
@@ -123,7 +123,7 @@ async def test_a_plan_with_names_of_another_plan_gets_its_own(home: Dsns, tmp_pa
         assert await _kept(at) == [("s1", "manage-files.list"), ("s2", "manage-files.get_metadata")]
 
 
-async def test_a_plan_that_would_wait_for_ever_is_sent_back(home: Dsns, tmp_path: Path) -> None:
+async def test_plan_with_impossible_dependencies_is_resolved_again(home: Dsns, tmp_path: Path) -> None:
     step = Step(step_id="s", ordinal=1, description="x", tool="manage-files.list", args={"path": "."}, depends_on=(1,))
     mended = plan(LIST)
     model = Scripted(plans=[PlanDraft(Plan(plan_id="p", steps=(step,)))], resolutions=[mended], answers=[("ok",)])

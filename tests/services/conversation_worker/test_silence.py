@@ -82,7 +82,7 @@ async def test_answer_that_policy_cannot_decide_leaves_the_question_open(home: D
 
 @pytest.mark.requirement("A7")
 @pytest.mark.parametrize("action", [*POINTS, "approval.decide"])
-async def test_a_hook_that_raises_runs_nothing_and_the_turn_ends(home: Dsns, tmp_path: Path, action: str) -> None:
+async def test_raising_hook_runs_nothing_and_ends_the_turn(home: Dsns, tmp_path: Path, action: str) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         at.judge.failing.add(action)
         turn = await at.say("make", session="s", root=at.folder())

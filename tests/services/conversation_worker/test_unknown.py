@@ -157,7 +157,7 @@ async def test_invalid_effect_answer_changes_nothing(opened: Open, wrong: dict[s
         assert (await last(platform, session)).state is StepState.UNKNOWN
 
 
-async def test_an_approval_is_no_answer_to_it(opened: Open) -> None:
+async def test_approval_does_not_answer_an_effect_question(opened: Open) -> None:
     async with opened() as platform:
         _, question = await doubted(platform, "approve")
         await platform.decide(question, session="approve")

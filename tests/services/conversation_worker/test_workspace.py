@@ -170,7 +170,7 @@ async def test_stage_that_could_not_be_dropped_is_not_committed_later(home: Dsns
         assert names(at) == {"a", "C"}
 
 
-async def test_a_cancel_that_overtakes_its_message_still_counts(home: Dsns, tmp_path: Path) -> None:
+async def test_cancel_before_its_message_is_applied(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         await at.cancel("t-1", session="s")
         turn = await at.say("rename", session="s", root=at.folder("a", "b"), turn="t-1")
@@ -210,7 +210,7 @@ async def test_sessions_in_one_folder_do_not_share_a_stage(home: Dsns, tmp_path:
 
 
 @pytest.mark.requirement("S4-21")
-async def test_nothing_committed_is_nothing_to_roll_back(home: Dsns, tmp_path: Path) -> None:
+async def test_rollback_without_a_commit_ends_with_its_reason(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model()) as at:
         end = await at.until(TurnEnded, session="s") if await at.roll_back(session="s") else None
         assert end is not None

@@ -36,7 +36,7 @@ async def test_repeated_fact_is_stored_once_and_keys_repeat(at: RunningMemory) -
 
 
 @pytest.mark.requirement("S3-51")
-async def test_only_the_signed_user_counts(at: RunningMemory) -> None:
+async def test_memory_request_uses_the_user_of_its_token(at: RunningMemory) -> None:
     await at.ask("POST", "/facts", FACT)
     answer = await at.ask("GET", "/facts", user="eve", headers={"X-Internal-User": "ada"})
     assert answer.json()["facts"] == []
@@ -68,7 +68,7 @@ async def test_writes_that_policy_refuses_are_refused_and_recorded(at: RunningMe
     assert len(await facts(at)) == 1
 
 
-async def test_feedback_is_kept(at: RunningMemory) -> None:
+async def test_feedback_is_stored(at: RunningMemory) -> None:
     given = {"scopes": ["memory"], "subject": "turn-1", "score": 0.5, "comment": "good"}
     assert (await at.ask("POST", "/context/feedback", given)).status_code == 201
     [row] = await at.rows("select user_id, session_id, subject, score, comment from memory.feedback")

@@ -29,7 +29,7 @@ async def test_memory_written_over_the_bus_is_recalled(at: RunningMemory) -> Non
 
 
 @pytest.mark.requirement("S3-53", "A9")
-async def test_a_memory_goes_in_with_the_decision_that_permits_it(at: RunningMemory) -> None:
+async def test_written_memory_has_the_decision_that_permits_it(at: RunningMemory) -> None:
     await at.say(wanted("x"))
     [record] = await at.recorded()
     shown = ("action", "phase", "verdict", "principal", "resource", "rule", "turn_id")

@@ -117,7 +117,7 @@ async def test_two_failed_repairs_raise_nonsense_with_the_usage(
 
 
 @pytest.mark.parametrize("fence", ["```json\n%s\n```", "```\n%s\n```\n"])
-async def test_a_fence_around_the_whole_is_taken_off(
+async def test_code_fence_around_the_output_is_removed(
     there: Vendor, model: Open, catalogue: Catalogue, fence: str
 ) -> None:
     there.play(said(fence % '{"kind": "answer", "text": "x"}'))

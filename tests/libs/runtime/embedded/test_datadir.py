@@ -27,7 +27,7 @@ def never() -> str:
 
 
 class TestLocation:
-    def test_the_variable_of_our_own_decides_first(self) -> None:
+    def test_suma_variable_is_the_first_choice(self) -> None:
         assert location({"SUMA_DATA_DIR": "/a", "XDG_DATA_HOME": "/b"}) == Path("/a")
 
     def test_xdg_data_home_is_the_second_choice(self) -> None:

@@ -69,10 +69,10 @@ class TestProvisioned:
         async with connection(server, "suma_owner") as connected, connected.transaction():
             await connected.execute("create schema trial authorization suma_bus; drop schema trial")
 
-    async def test_vectors_are_there(self, server: Postgres) -> None:
+    async def test_vector_extension_is_installed(self, server: Postgres) -> None:
         assert await ask(server, "select '[1,2]'::public.vector <-> '[1,4]'") == 2
 
-    async def test_text_sorts_alike_on_every_machine(self, server: Postgres) -> None:
+    async def test_collation_is_independent_of_the_machine(self, server: Postgres) -> None:
         assert await ask(server, "select upper('é') || ('Z' < 'a')") == "Étrue"
 
 
@@ -114,7 +114,7 @@ class TestLife:
         async with Postgres(data) as server:
             assert await ask(server, "select value from public.kept", "postgres") == 7
 
-    async def test_leaving_stops_the_server(self, started_before: Path) -> None:
+    async def test_closing_the_context_stops_the_server(self, started_before: Path) -> None:
         async with Postgres(started_before):
             pid = postmaster(started_before)
         assert not command(pid)
@@ -131,7 +131,7 @@ class TestLife:
         assert "shared_buffers" in str(failure.value)
         assert "\n" not in str(failure.value)
 
-    async def test_a_path_too_long_for_a_socket_is_no_obstacle(self, tmp_path: Path) -> None:
+    async def test_postgres_starts_in_a_path_too_long_for_a_socket(self, tmp_path: Path) -> None:
         data = tmp_path / ("long" * 30) / ("er" * 30)
         data.mkdir(parents=True)
         async with Postgres(data) as server:
@@ -247,7 +247,7 @@ class TestAfterAKill:
 
 
 class TestDatabases:
-    async def test_a_test_gets_a_copy_of_its_own(self, server: Postgres) -> None:
+    async def test_database_is_created_as_a_copy_of_a_template(self, server: Postgres) -> None:
         await server.create_database("original")
         await ask(server, "create table public.told as select 'once' as value", "suma_owner", "original")
         await server.create_database("copy-of-it", template="original")

@@ -265,7 +265,7 @@ async def test_signed_link_appears_in_the_answer_alone(linking: Assets, caplog: 
 
 
 @pytest.mark.slow
-async def test_a_key_that_clients_would_send_on_gets_no_link(linking: Assets) -> None:
+async def test_key_in_a_forwardable_header_gets_no_link(linking: Assets) -> None:
     await linking.put()
     header = {"X-API-Key": linking.gateway.owner}
     async with linking.gateway.client(**header, Authorization="") as http:

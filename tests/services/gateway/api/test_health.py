@@ -139,7 +139,7 @@ def _in_process(app: Any) -> Callable[[], httpx.AsyncClient]:
 
 
 @pytest.mark.requirement("S3-60")
-async def test_the_metrics_are_those_of_prometheus(http: httpx.AsyncClient) -> None:
+async def test_metrics_have_the_prometheus_format(http: httpx.AsyncClient) -> None:
     answer = await http.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     assert "gateway_sse_connections 0.0" in answer.text

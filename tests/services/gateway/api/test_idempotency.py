@@ -86,7 +86,7 @@ async def test_a_key_may_be_used_again_after_a_day(gateway_where: Dsns, owner: s
         assert row["n"] == 1
 
 
-async def test_a_refused_request_leaves_its_key_free(home: RunningGateway) -> None:
+async def test_refused_request_does_not_use_its_idempotency_key(home: RunningGateway) -> None:
     async with home.client(await home.key("chat")) as reader:
         refused = await reader.post("/v1/sessions", json={"root": "/home/ada"}, headers=KEY)
         allowed = await reader.post("/v1/sessions", json={}, headers=KEY)

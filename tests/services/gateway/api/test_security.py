@@ -227,7 +227,7 @@ async def test_new_machine_key_revokes_the_old_one(gateway_where: Dsns, owner: s
             assert (await old.get("/v1/sessions")).status_code == 401, "a revoked key came back"
 
 
-async def test_only_the_hash_of_a_key_is_kept(home: RunningGateway) -> None:
+async def test_only_the_hash_of_a_key_is_stored(home: RunningGateway) -> None:
     secret = home.owner.rsplit("_", 1)[-1]
     rows = await home.rows("select to_jsonb(k)::text as all from gateway.api_keys k")
     assert rows

@@ -56,7 +56,7 @@ async def test_a_request_without_a_key_is_refused_before_its_body(home: RunningG
         assert (await asyncio.wait_for(reader.readline(), 10)).startswith(b"HTTP/1.1 401 ")
 
 
-async def test_half_a_body_is_given_up_and_leaves_nothing(gateway_where: Dsns, owner: str) -> None:
+async def test_incomplete_body_is_abandoned_without_a_trace(gateway_where: Dsns, owner: str) -> None:
     async with running_gateway(gateway_where, owner, settings={"requests_most": 1}) as home:
         with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
             bounds = Bounds(body_seconds=0.2)
