@@ -36,6 +36,7 @@ class Tokens:
             raise BadToken("the token's issuer does not know its key")
         claims = jwt.verify(token, key, self._expected, now=now)
         found = account(claims, self._mapped)
+        # Read with each request: a valid token must not outlive the disabling of its account.
         if await self._store.disabled(found.tenant, found.principal) is not False:
             raise BadToken("this account does not exist or is disabled; ask your administrator")
         scopes, ends = scopes_of(found.roles, found.scopes), datetime.fromtimestamp(claims["exp"], UTC)

@@ -49,6 +49,7 @@ class StageBlobs:
                 await self._objects.put(_area(tenant, turn), await _content(cache.path(blob.sha256), blob.size))
             cache.unsaved.pop(blob.sha256, None)
 
+        # All are awaited even if one fails: none may still be writing when the call has ended.
         done = await asyncio.gather(*map(saved, unsaved), return_exceptions=True)
         if failed := next((error for error in done if error is not None), None):
             raise failed

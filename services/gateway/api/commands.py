@@ -100,6 +100,7 @@ async def write(
         decided = await decide()
         try:
             changeset = decided.changeset + _receipt_change(here, caller, once, decided)
+            # Without Postgres a client is better told to retry than kept in a slot until it is back.
             await here.platform.writer.apply(changeset, waits=False)
         except Conflict:
             continue

@@ -91,6 +91,7 @@ class Ledger:
         try:
             await self._writer.apply(changeset)
         except Conflict:
+            # A later attempt has begun, and the doubt is about that one.
             return
 
 

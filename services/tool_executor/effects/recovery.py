@@ -44,4 +44,5 @@ def waits(effect: Effect) -> bool:
 
 def forgives(effect: Effect, *, in_doubt: bool) -> bool:
     """Return whether "this attempt did nothing" ends a doubt. It does not if an earlier attempt was left open."""
+    # Running again answers for the new attempt alone; only a probe or an undo also answers for the earlier one.
     return effect is not Effect.PURE and not (in_doubt and IN_DOUBT[effect] is RecoveryAction.RUN)

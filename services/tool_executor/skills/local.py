@@ -27,7 +27,7 @@ TOLD_MOST = 20
 """The number of skills that planners see, and the length of each description."""
 TOLD_CHARACTERS = 400
 
-NOT_APPROVED = "not approved: it is of this folder alone, and nobody has looked at it"
+NOT_APPROVED = "not approved: it belongs to this folder alone, and no person has reviewed it"
 CHANGED = "changed since it was approved"
 WITH_TOOLS = "it declares tools, and a folder's own skills may only be instructions"
 WITH_CODE = "it is code, which runs only in a sandbox, and there is none here"
@@ -121,6 +121,7 @@ def _has_own(root: Path) -> bool:
 def _found(root: Path, skills: Skills, approved: Mapping[str, str]) -> tuple[Local, ...]:
     top = root / FOLDER
     try:
+        # `.suma` may come from an archive or a clone: a link in it could show a model any file of this machine.
         if top.resolve() != root.resolve() / FOLDER:
             return (Local(top, None, "a link leads out of the folder", final=True),)
         return tuple(_judged(folder, skills, approved) for folder in folders(top)[:FOUND_MOST])

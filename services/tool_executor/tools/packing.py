@@ -236,6 +236,7 @@ def _writer(archive: str, draft: BinaryIO) -> Iterator[Add]:
         with _tarred(draft) as tar:
             yield lambda member, content: tar.addfile(_entry(member), content)
     else:
+        # Without a name and a time in its header, the same files make the same archive.
         with gzip.GzipFile("", "wb", LEVEL, draft, mtime=0) as packed, _tarred(packed) as tar:
             yield lambda member, content: tar.addfile(_entry(member), content)
 

@@ -102,7 +102,7 @@ async def test_a_folders_own_skill_is_off_until_it_is_approved(home: Dsns, tmp_p
         own(root := at.folder())
         refused = await looked(at, root)
         assert isinstance(refused, ToolFailed)
-        assert "nobody has looked at it" in refused.error
+        assert "no person has reviewed it" in refused.error
         await approved(at, root)
         shown = await looked(at, root)
         assert isinstance(shown, ToolSucceeded)

@@ -63,8 +63,10 @@ class RequestGuard:
 
     def _refusal(self, headers: Headers, most: int | None) -> Response | None:
         length = headers.get("content-length", "0")
+        # `int` raises for thousands of digits; twenty are enough.
         if most is not None and length.isdecimal() and int(length[:20]) > most:
             return too_large(most)
+        # A small compressed body could expand beyond every limit.
         if headers.get("content-encoding", "identity") != "identity":
             return document(415, "ENCODED", "The body has a Content-Encoding; send it as it is.")
         return refusal(headers, self._settings.hosts, self._settings.origins)
