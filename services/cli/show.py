@@ -312,7 +312,7 @@ class Screen:
         self.say(f"\n? {self._prose(event.data['question'])}", "bold yellow")
         listed = choices(event.data)
         named = all("skill" in one and one["description"] in event.data["question"] for one in listed)
-        if not self.verbose and named:
+        if not self.verbose and (named or "(1)" in event.data["question"]):
             return
         for n, candidate in enumerate(listed, 1):
             scored = self.verbose and "skill" in candidate
@@ -353,8 +353,8 @@ class Screen:
 
 
 def choices(asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the skills or answers to choose from; none if the question counts its choices or asks for other input."""
-    if asked.get("missing") or "(1)" in asked["question"]:
+    """Return the skills or answers to choose from; none if the question asks for other input."""
+    if asked.get("missing"):
         return ()
     offers = [{"description": offer} for offer in asked.get("offers") or () if offer not in YES_OR_NO]
     return [*asked["candidates"], *offers]

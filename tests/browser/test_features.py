@@ -127,6 +127,20 @@ async def test_history_rolls_back_and_undoes(person: Visitor, live: Live) -> Non
     await undo(page)
     await expect(page.get_by_label("Undo", exact=True)).to_contain_text("undone")
     assert contents(folder) == before
+    await page.goto(f"/workspace/{session}")
+    await page.get_by_role("tab", name="history").click()
+    await undo(page, "Redo")
+    await expect(page.get_by_label("Redo", exact=True)).to_contain_text("made again")
+    assert contents(folder) != before
+
+
+async def test_approval_in_the_workspace_leads_to_its_outcome(person: Visitor, live: Live) -> None:
+    session, _ = await _asked(live, "sort by type", live.folder("approved there", {"a.mp3": "a", "b.pdf": "b"}))
+    page = await person.open(f"/workspace/{session}")
+    await page.get_by_label("Include Audio/a.mp3").uncheck()
+    await page.get_by_role("button", name="Approve without 1 change").click()
+    await ended(page, "Done")
+    await expect(page.get_by_role("heading", name="Changes made")).to_be_visible()
 
 
 async def test_session_is_found_and_shared(person: Visitor, browser: Browser, live: Live) -> None:

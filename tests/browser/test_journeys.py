@@ -7,9 +7,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.async_api import Page, Request, expect
+from playwright.async_api import Locator, Page, Request, expect
 
-from tests.browser.visitor import Live, Visitor, approval, ask, contents, ended, undo, weight
+from tests.browser.visitor import Live, Visitor, approval, ask, contents, ended, grown, undo, weight
 
 WISH = "remove duplicates and sort by type"
 MESSY = {"a.txt": "same", "b.txt": "same", "song.mp3": "la", "notes/todo.txt": "milk"}
@@ -79,6 +79,54 @@ async def test_excluded_file_stays_and_undo_restores_every_byte(person: Visitor,
     await undo(page)
     await expect(page.get_by_text("undone since")).to_have_count(1)
     assert contents(folder) == before
+
+
+MESS = {
+    **dict.fromkeys(("IMG_2041.jpg", "IMG_2041 (1).jpg"), "beach"),
+    "invoice March.pdf": "pdf",
+    "setup-3.2.exe": "exe",
+    "holiday/rome.jpg": "rome",
+    f"tickets {'very_long_' * 9}.pdf": "pages",
+}
+WAYS = [(1280, 800, False), (360, 740, False), (1280, 800, True)]
+
+
+@pytest.mark.requirement("S4-54", "P5", "A26")
+@pytest.mark.parametrize(("width", "height", "keys"), WAYS, ids=["wide", "narrow", "keys"])
+async def test_stranger_tidies_an_own_folder(
+    person: Visitor, live: Live, tmp_path: Path, width: int, height: int, keys: bool
+) -> None:
+    own = grown(tmp_path / "Downloads", MESS)
+    before = contents(own)
+    page = await person.open("/chat")
+    await page.set_viewport_size({"width": width, "height": height})
+
+    async def press(name: str | re.Pattern[str], within: Locator | Page = page) -> None:
+        button = within.get_by_role("button", name=name)
+        await (_press(page, button) if keys else button.click())
+
+    await page.get_by_label("Message").fill(WISH)
+    await page.get_by_label("Folder", exact=True).fill(str(own))
+    await press("Send")
+    await expect(page.get_by_label("Permission for a folder")).to_be_visible()
+    assert (await live.installation.suma("roots", "add", str(own))).code == 0
+    await page.get_by_label("Include Programs", exact=True).uncheck()
+    await page.get_by_label("Why are these left out?").fill("I still need it")
+    await press("Approve without 2 changes")
+    await ended(page, "Done")
+    await expect(page.get_by_label("Message")).to_be_focused()
+    after = contents(own)
+    assert (after["setup-3.2.exe"], len(after)) == (b"exe", len(before) - 1)
+    await page.locator("summary", has_text="Approved with changes").click()
+    await expect(page.get_by_text("I still need it")).to_be_visible()
+    await expect(page.get_by_text("Would move")).to_be_visible()
+    for what, files in (("Undo", before), ("Redo", after)):
+        await press(what)
+        await press(what, page.get_by_role("dialog"))
+        await expect(page.get_by_label("Message")).to_be_focused()
+        await expect(page.get_by_role("article", name=what)).to_contain_text("changes")
+        assert contents(own) == files
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 async def test_the_last_of_many_changes_can_be_excluded(person: Visitor, live: Live) -> None:
@@ -223,6 +271,16 @@ async def test_keyboard_alone_signs_in_sends_and_approves(visitor: Visitor, live
 async def _type_key(page: Page, key: str) -> None:
     await page.get_by_label("API key").fill(key)
     await page.get_by_role("button", name="Sign in").click()
+
+
+async def _press(page: Page, button: Locator) -> None:
+    """Press Tab until this button has the focus, then Enter."""
+    await button.wait_for()
+    for _ in range(80):
+        if await button.evaluate("it => it === document.activeElement"):
+            return await page.keyboard.press("Enter")
+        await page.keyboard.press("Tab")
+    raise AssertionError(f"no key press reaches {button}")
 
 
 async def _revoke(api: httpx.AsyncClient, key_id: str) -> None:

@@ -69,11 +69,7 @@ class Live:
 
     def folder(self, name: str, files: Mapping[str, str]) -> Path:
         """Create a folder that may be worked in."""
-        place = self.installation.folder / name
-        for path, text in files.items():
-            (place / path).parent.mkdir(parents=True, exist_ok=True)
-            (place / path).write_text(text)
-        return place
+        return grown(self.installation.folder / name, files)
 
 
 @asynccontextmanager
@@ -191,6 +187,14 @@ async def undo(page: Page, how: str = "Undo") -> None:
     """Undo the changes of the page, or redo them, and agree to it."""
     await page.get_by_role("button", name=how).click()
     await page.get_by_role("dialog").get_by_role("button", name=how).click()
+
+
+def grown(folder: Path, files: Mapping[str, str]) -> Path:
+    """Create a folder with these files."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder
 
 
 def contents(folder: Path) -> dict[str, bytes]:

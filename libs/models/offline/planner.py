@@ -48,14 +48,13 @@ class Asking:
     """A question, with what is needed to understand the reply."""
 
     doubt: Doubt
-    candidates: tuple[Candidate, ...] = ()
 
     @property
     def outcome(self) -> ClarificationNeeded:
-        doubt = self.doubt
+        doubt, offers = self.doubt, self.doubt.offers or self.doubt.near
         if len(doubt.offers) == 1 and YES_OR_NO.search(doubt.question):
-            return ClarificationNeeded(doubt.question, self.candidates, offers=("Yes", "No"))
-        return ClarificationNeeded(doubt.question, self.candidates, offers=doubt.offers or doubt.near)
+            offers = ("Yes", "No")
+        return ClarificationNeeded(doubt.question, doubt.skills, offers=offers)
 
 
 class Planner:
@@ -260,7 +259,11 @@ class Work:
             raise Ask(near[0].doubt)
         ways = list(dict.fromkeys(each.tool.description.rstrip(".") for each in near))
         if len(ways) > 1:
-            raise Ask(Doubt(texts.WHICH_TOOL.format(ways=texts.choices(ways))))
+            skills = {each.tool.skill: (each.score, each.tool.description.rstrip(".")) for each in reversed(near)}
+            found = [Candidate(skill=name, score=score, description=way) for name, (score, way) in skills.items()]
+            found.sort(key=lambda each: ways.index(each.description))
+            one_each = tuple(found) if len(found) == len(ways) else ()
+            raise Ask(Doubt(texts.WHICH_TOOL.format(ways=texts.choices(ways)), skills=one_each))
         if best.tool.mutates and best.values and len(different := self._different(near, clause)) > 1:
             raise Ask(Doubt(texts.WHICH_WAY.format(tool=ways[0], ways=texts.choices(different))))
         return near[0]

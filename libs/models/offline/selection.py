@@ -15,6 +15,7 @@ from itertools import product
 from posixpath import basename, dirname
 from typing import Any
 
+from libs.events.values import Candidate
 from libs.models.offline import texts
 from libs.models.offline.lexicon import Lexicon, singular
 from libs.models.offline.tokens import Token
@@ -35,6 +36,8 @@ class Doubt:
     offers: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     """Requests that are understood, and may replace this one."""
+    skills: tuple[Candidate, ...] = ()
+    """The skills of the readings to choose from."""
     of_changes: bool = False
     """Asked only if the request changes something."""
 

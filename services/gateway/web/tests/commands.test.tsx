@@ -2,7 +2,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, cleanup, render, renderHook, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { useCommit, useUndo, useSend } from "@/api/commands";
+import { useSend, useUndo } from "@/api/commands";
 import { Toasts } from "@/components/toast";
 import { json, serving } from "./serving";
 
@@ -48,12 +48,12 @@ test("another message has another key", async () => {
 const refused = (detail: string) => ({ seq: 2, type: "turn.ended", turn_id: "t", time: "2026-03-02T09:15:09Z", data: { turn_id: "t", state: "refused", reason: "BUSY", detail } });
 const answering = (outcome: object | null) => { stop = serving(() => json({ session_id: "s", turn_id: "t", request_id: "r", after: 1, outcome })).stop; };
 
-test("a commit under way is not reported as done", async () => {
+test("a redo under way is not reported as done", async () => {
   render(<Toasts />);
   answering(null);
-  const commit = used(() => useCommit("s", "digest"));
-  await act(() => commit.current.mutateAsync([]));
-  expect(await screen.findByText("The commit is under way.")).toBeTruthy();
+  const undo = used(() => useUndo("s"));
+  await act(() => undo.current.mutateAsync({ commit_id: "c", redo: true }));
+  expect(await screen.findByText("The redo is under way.")).toBeTruthy();
 });
 
 test("a refused rollback says why", async () => {

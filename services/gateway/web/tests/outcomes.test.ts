@@ -3,17 +3,15 @@ import { answerRefusal, reportChange } from "@/api/outcomes";
 
 const outcome = (type: string, data: Record<string, unknown>) => ({ seq: 2, type, turn_id: "t", time: "2026-03-02T09:15:09Z", data });
 
-test("a commit is reported only when files changed", () => {
-  const report = (...given: Parameters<typeof outcome>) => reportChange("committed", outcome(...given));
-  expect(report("workspace.changed", { change: "committed" })).toEqual({ text: "Committed. The history can undo it.", failed: false });
-  expect(report("workspace.changed", { change: "conflicted" })).toEqual({ text: "Not committed: files were modified meanwhile", failed: true });
-  expect(report("approval.closed", { outcome: "stale", reason: "it is no longer being asked" })).toEqual({ text: "Not committed: it is no longer being asked", failed: true });
-  expect(report("approval.closed", { outcome: "expired", reason: "" })).toEqual({ text: "Not committed: the question is expired", failed: true });
-  expect(report("turn.ended", { state: "refused", reason: "POLICY_DENIED", detail: "" })).toEqual({ text: "Not committed: policy denied", failed: true });
+test("a redo is reported only when files changed", () => {
+  const report = (...given: Parameters<typeof outcome>) => reportChange("redone", outcome(...given));
+  expect(report("workspace.changed", { change: "committed" })).toEqual({ text: "Made again.", failed: false });
+  expect(report("workspace.changed", { change: "conflicted" })).toEqual({ text: "Not made again: files were modified meanwhile", failed: true });
+  expect(report("turn.ended", { state: "refused", reason: "POLICY_DENIED", detail: "" })).toEqual({ text: "Not made again: policy denied", failed: true });
 });
 
 test("a command without an outcome is under way", () => {
-  expect(reportChange("committed", null)).toEqual({ text: "The commit is under way.", failed: false });
+  expect(reportChange("redone", null)).toEqual({ text: "The redo is under way.", failed: false });
   expect(reportChange("rolled_back", undefined)).toEqual({ text: "The undo is under way.", failed: false });
 });
 
@@ -22,7 +20,6 @@ test("a refused rollback is reported with its reason", () => {
   expect(reportChange("rolled_back", refused)).toEqual({ text: "Not undone: no open turn has this snapshot", failed: true });
   expect(reportChange("rolled_back", outcome("turn.ended", { state: "completed", reason: "ROLLBACK" })).failed).toBe(false);
   expect(reportChange("rolled_back", outcome("workspace.changed", { change: "rolled_back" })).failed).toBe(false);
-  expect(reportChange("redone", outcome("workspace.changed", { change: "committed" }))).toEqual({ text: "Made again.", failed: false });
 });
 
 test("an answer that changed nothing is explained", () => {

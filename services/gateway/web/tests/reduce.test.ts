@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ofStep, ofTask } from "@/session/says";
+import { committedOf, ofStep, ofTask } from "@/session/says";
 import type { EventData } from "@/api/generated/events";
 import { commitsOf, drafted, EMPTY, openTurn, reduce, remaining, stageMoves, waited, type SessionView } from "@/session/reduce";
 
@@ -134,10 +134,10 @@ describe("what a turn says of itself", () => {
 
   test("is staged until it is committed", () => {
     const waiting = replay(...begun());
-    const done = [closed("approved"), event("workspace.changed", { change: "committed", epoch: 1 }), event("turn.ended", { state: "completed" })];
-    const [before, after] = [only(waiting), only(done.reduce(reduce, waiting))];
-    const state = (turn: typeof before, committed: boolean) => turn.rounds[0]?.steps.map((each) => ofStep(each, committed).text);
-    expect([state(before, false), state(after, true)]).toEqual([["Staged"], ["Done"]]);
+    const done = (outcome: string) => [closed(outcome), event("workspace.changed", { change: "committed", epoch: 1 }), event("turn.ended", { state: "completed" })];
+    const [before, after, partly] = [only(waiting), only(done("approved").reduce(reduce, waiting)), only(done("overridden").reduce(reduce, waiting))];
+    const state = (turn: typeof before) => turn.rounds[0]?.steps.map((each) => ofStep(each, committedOf(turn)).text);
+    expect([before, after, partly].map(state)).toEqual([["Staged"], ["Done"], ["Approved with changes"]]);
     expect([ofTask(after, false).text, ofTask(after, true).text]).toEqual(["Done", "Undone"]);
   });
 

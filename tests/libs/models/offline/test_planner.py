@@ -51,9 +51,12 @@ def test_reading_within_the_gap_of_another_is_asked_about(
     tied = planning().plan(asked("delete x.tmp"), [*catalogue, rival])
     assert isinstance(tied, ClarificationNeeded)
     assert "Shred" in tied.question
+    assert {candidate.skill for candidate in tied.candidates} == {"manage-files", "shred"}
     assert planning(gap=0.0).plan(asked("delete x.tmp"), [*catalogue, rival]) == tied, (
         "a lead of the gap itself is none"
     )
+    chosen = [each.skill for each in tied.candidates].index("shred")
+    assert tied.question.index(f"({chosen + 1}) Shred") > 0
     one = planning().plan(asked("delete x.tmp", skill="shred"), [*catalogue, rival])
     assert calls(one)[-1][0] == "shred.shred"
 

@@ -125,23 +125,6 @@ export function useFinding(effect: string, digest: string) {
   });
 }
 
-/** Commit a session's open diff without the excluded paths. */
-export function useCommit(session: string, digest: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (exclude: string[]) =>
-      data(
-        api.POST("/v1/sessions/{session_id}/commit", {
-          params: { path: { session_id: session }, header: once() },
-          body: { digest, exclude },
-        }),
-      ),
-    onSuccess: ({ outcome }) => { tellReport(reportChange("committed", outcome)); },
-    onError: tellProblem,
-    onSettled: () => client.invalidateQueries(),
-  });
-}
-
 /** What an undo takes back: a commit, a rollback of one, which is a redo, or what is proposed since a snapshot. */
 export type UndoTarget = { commit_id: string; redo?: boolean } | { snapshot: string };
 

@@ -11,7 +11,6 @@ export interface Report {
 }
 
 const SENTENCES = {
-  committed: { done: "Committed. The history can undo it.", running: "The commit is under way.", failed: "Not committed" },
   rolled_back: { done: "Undone.", running: "The undo is under way.", failed: "Not undone" },
   redone: { done: "Made again.", running: "The redo is under way.", failed: "Not made again" },
 } as const;
@@ -24,7 +23,7 @@ const NOT_DONE: Record<string, string> = {
 /** Answers that closed their question; every other outcome means that the answer did not count. */
 const ANSWERED = new Set(["approved", "overridden", "denied", "happened", "did_not_happen"]);
 
-/** Report how a commit or a rollback ended. */
+/** Report how an undo or a redo ended. */
 export function reportChange(change: keyof typeof SENTENCES, outcome: Outcome): Report {
   const { done, running, failed } = SENTENCES[change];
   if (!outcome) return { text: running, failed: false };
@@ -40,7 +39,6 @@ export function answerRefusal(outcome: Outcome): string | null {
 }
 
 function reasonAgainst(change: keyof typeof SENTENCES, { type, data }: NonNullable<Outcome>): string | null {
-  if (type === "approval.closed") return reasonOf(data as unknown as ApprovalClosed);
   if (type === "workspace.changed") {
     const found = (data as unknown as WorkspaceChanged).change;
     // A redo commits the same changes again.

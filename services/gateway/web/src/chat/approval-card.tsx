@@ -10,6 +10,7 @@ import { Badge, Button, Card, TextArea, TextField } from "@/components/ui";
 import { count } from "@/lib/format";
 import { useAnswerDraft, without } from "@/session/answer-drafts";
 import { ofOutcome } from "@/session/says";
+import { focusComposer } from "./composer";
 
 export interface Ask {
   session: string;
@@ -62,7 +63,7 @@ function ClosedCard({ ask, outcome }: { ask: Ask; outcome: string }) {
     <Card aria-label={`Approval: ${ask.data.title}`}>
       <details className="px-4 py-2.5">
         <summary className="rounded">
-          <span className="ml-1 inline-flex flex-wrap items-center gap-x-2 align-middle">
+          <span className="ml-1 inline-flex max-w-[calc(100%-1.5rem)] flex-wrap items-center gap-x-2 align-middle">
             <span className="font-medium">{ask.data.title}</span>
             <Badge tone={said.tone}>{said.text}</Badge>
             {ask.principal && <span className="text-sm text-muted">by {ask.principal}</span>}
@@ -131,9 +132,8 @@ function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
   const { diff, args } = ask.data;
   const { excluded } = draft;
   const exclusion: Exclusion = { excluded, toggle: draft.toggle };
-  const approve = () => {
-    answer.mutate(excluded.size > 0 ? { verdict: "override", exclude: [...excluded] } : { verdict: "approve" });
-  };
+  const give = (given: Parameters<typeof answer.mutate>[0]) => { void answer.mutateAsync(given).then(focusComposer, () => undefined); };
+  const approve = () => { give(excluded.size > 0 ? { verdict: "override", exclude: [...excluded], reason: draft.reason } : { verdict: "approve" }); };
   const hasArgs = ask.kind === "step" && args !== undefined && Object.keys(args).length > 0;
   const tooLong = hasArgs && Object.values(args).some(isHandle);
   if (refusing) {
@@ -144,12 +144,12 @@ function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
         busy={answer.isPending || replan.isPending}
         onChange={draft.write}
         onBack={() => { setRefusing(false); }}
-        onRefuse={() => { answer.mutate({ verdict: "deny", reason: draft.reason }); }}
+        onRefuse={() => { give({ verdict: "deny", reason: draft.reason }); }}
         onReplan={task === undefined ? undefined : again}
       />
     );
   }
-  if (editing) return <ArgsForm args={without(args ?? {}, excluded)} busy={answer.isPending} onBack={() => { setEditing(false); }} onSave={(edited) => { answer.mutate({ verdict: "override", args: edited }); }} />;
+  if (editing) return <ArgsForm args={without(args ?? {}, excluded)} busy={answer.isPending} onBack={() => { setEditing(false); }} onSave={(edited) => { give({ verdict: "override", args: edited }); }} />;
   return (
     <>
       {diff && ask.kind === "commit" ? (
@@ -176,6 +176,7 @@ function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
         <Button look="primary" busy={answer.isPending} onClick={approve}>
           <Check aria-hidden className="size-4" /> {excluded.size > 0 ? `Approve without ${count(draft.leavesOut ?? excluded.size, ask.kind === "commit" ? "change" : "item")}` : "Approve"}
         </Button>
+        {excluded.size > 0 && <TextField quiet label="Why are these left out? (optional)" placeholder="Why without these? (optional)" value={draft.reason} maxLength={2000} onChange={(event) => { draft.write(event.target.value); }} className="min-w-0 flex-1 basis-52" />}
         <Button look="danger" disabled={answer.isPending} onClick={() => { setRefusing(true); }}>
           <X aria-hidden className="size-4" /> Refuse
         </Button>

@@ -9,7 +9,7 @@ import { Badge, Button, Card, Spinner, type Tone } from "@/components/ui";
 import { cx } from "@/lib/cx";
 import { bytes, count, duration } from "@/lib/format";
 import { type PlanChange, planChanges, readings } from "@/session/rounds";
-import { ofOutcome, ofStep, type Said } from "@/session/says";
+import { type Commitment, ofOutcome, ofStep, type Said } from "@/session/says";
 import type { ApprovalView, Round, StepView } from "@/session/types";
 import { PlanGraph } from "./plan-graph";
 import { UndoDialog } from "./undo-dialog";
@@ -25,7 +25,7 @@ interface PlanCardProps {
   /** The words of the task, which tell this plan from others. */
   task: string;
   /** Whether what the steps staged was committed. */
-  committed: boolean;
+  committed: Commitment;
 }
 
 const MANY = 40;
@@ -121,7 +121,7 @@ interface TimelineProps {
   approvals: readonly ApprovalView[];
   open: boolean;
   chosen: number | null;
-  committed: boolean;
+  committed: Commitment;
 }
 
 /** The steps in order, with bars for when each ran. A long plan draws only the rows in view. */
@@ -200,7 +200,7 @@ interface StepRowProps {
 
 /** The result of a step in words: a proposal until it is committed, and nothing if it was discarded. */
 function resultOf({ latest }: StepView, said: Said): string {
-  if (said.text === "Staged") return latest?.proposed ?? "";
+  if (said.text === "Staged" || said.text === "Approved with changes") return latest?.proposed ?? "";
   return said.text === "Discarded" ? "" : (latest?.summary ?? "");
 }
 

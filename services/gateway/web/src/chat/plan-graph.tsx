@@ -1,7 +1,7 @@
 // The plan as a graph: steps in columns by what they depend on, each with its state.
 import { useMemo } from "react";
 import { layers } from "@/session/graph";
-import { ofStep } from "@/session/says";
+import { type Commitment, ofStep } from "@/session/says";
 import type { StepView } from "@/session/types";
 
 const WIDTH = 176;
@@ -16,7 +16,7 @@ const STROKES: Record<string, string> = {
   danger: "var(--danger)",
 };
 
-export function PlanGraph({ steps, committed, onChoose }: { steps: readonly StepView[]; committed: boolean; onChoose: (ordinal: number) => void }) {
+export function PlanGraph({ steps, committed, onChoose }: { steps: readonly StepView[]; committed: Commitment; onChoose: (ordinal: number) => void }) {
   const { nodes, edges, columns, rows } = useMemo(
     () => layers(steps.map(({ ordinal, planned }) => ({ ordinal, depends_on: planned?.depends_on ?? [] }))),
     [steps],

@@ -9,7 +9,7 @@ import { Badge, Button, Card, Spinner } from "@/components/ui";
 import { count, duration } from "@/lib/format";
 import { restoreDraft } from "@/session/message-drafts";
 import { type commitsOf, waited } from "@/session/reduce";
-import { ofTask } from "@/session/says";
+import { committedOf, ofTask } from "@/session/says";
 import { type ApprovalView, ENDED, type Question, type TurnView } from "@/session/types";
 import { type Ask, ApprovalCard } from "./approval-card";
 import { focusComposer } from "./composer";
@@ -41,7 +41,7 @@ export const Turn = memo(function Turn({ session, turn, draft, commits }: TurnPr
         {turn.acceptedAt && <span className="text-xs text-muted"><Ago time={turn.acceptedAt} /></span>}
       </div>
       {turn.rounds.map((round, at) => (
-        <PlanCard key={round.plan.plan_id + at.toString()} session={session} round={round} number={at + 1} before={turn.rounds[at - 1] ?? null} approvals={turn.approvals} open={!ended} task={turn.text} committed={committed !== undefined} />
+        <PlanCard key={round.plan.plan_id + at.toString()} session={session} round={round} number={at + 1} before={turn.rounds[at - 1] ?? null} approvals={turn.approvals} open={!ended} task={turn.text} committed={committedOf(turn)} />
       ))}
       {turn.questions.map((question, at) => (
         <QuestionCard key={at} session={session} turn={turn} question={question} open={!ended && question.reply === null} />

@@ -2,6 +2,7 @@
 import { type UndoTarget, useUndo } from "@/api/commands";
 import { Dialog } from "@/components/dialog";
 import { Button } from "@/components/ui";
+import { focusComposer } from "./composer";
 
 interface UndoDialogProps {
   session: string;
@@ -32,7 +33,7 @@ export function UndoDialog({ session, target, onClose, onDone }: UndoDialogProps
     });
   };
   return (
-    <Dialog open onClose={onClose} title={title}>
+    <Dialog open onClose={onClose} title={title} {...(!undo.isIdle && { onGone: focusComposer })}>
       <p>{text}</p>
       <div className="flex justify-end gap-2 pt-4">
         <Button onClick={onClose}>Cancel</Button>

@@ -11,16 +11,19 @@ interface DialogProps {
   about?: ReactNode;
   children: ReactNode;
   wide?: boolean;
+  /** Takes the focus when the dialog closes and what had it is gone. */
+  onGone?: () => void;
 }
 
 /** A modal dialog: it keeps the focus inside, closes with Escape, and returns the focus. */
-export function Dialog({ open, onClose, title, about, children, wide = false }: DialogProps) {
+export function Dialog({ open, onClose, title, about, children, wide = false, onGone }: DialogProps) {
   return (
     <Radix.Root open={open} onOpenChange={(next) => { if (!next) onClose(); }}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Radix.Content
           aria-describedby={undefined}
+          {...(onGone && { onCloseAutoFocus: (event: Event) => { event.preventDefault(); onGone(); } })}
           className={cx(
             "animate-appear fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col rounded-2xl border border-line bg-raised shadow-float",
             wide ? "max-w-3xl" : "max-w-lg",

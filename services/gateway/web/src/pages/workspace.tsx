@@ -4,7 +4,7 @@ import { ChevronRight, File, FileSymlink, Folder, FolderGit2, FolderTree, Redo2,
 import { Tabs } from "radix-ui";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import type { Schemas } from "@/api/client";
-import { useCommit } from "@/api/commands";
+import { useAnswer } from "@/api/commands";
 import type { DiffEntry } from "@/api/generated/events";
 import { diffQuery, graphQuery, logQuery, sessionApprovalsQuery, sessionQuery, snapshotsQuery } from "@/api/queries";
 import { SessionList } from "@/chat/session-list";
@@ -121,7 +121,7 @@ function Changes({ session }: { session: string }) {
           <div className="flex flex-wrap items-center gap-2">
             <DiffSummary diff={found} />
             <span className="flex-1" />
-            {asked ? <Commit session={session} digest={asked.digest} excluded={draft.excluded} leavesOut={draft.leavesOut} /> : <span className="text-sm text-muted">The task is still at work; it asks when it is ready.</span>}
+            {asked ? <Approve session={session} approval={asked.approval_id} digest={asked.digest} draft={draft} /> : <span className="text-sm text-muted">The task is still at work; it asks when it is ready.</span>}
           </div>
           {draft.problem && <p role="alert" className="text-sm text-danger">{draft.problem}</p>}
           <VirtualList items={found.entries ?? []} keyOf={({ change, path }) => `${change} ${path}`} height={33} label="Proposed changes" className="min-h-0 overflow-y-auto rounded-xl border border-line bg-surface px-3 py-1">
@@ -166,10 +166,16 @@ function Entry({ session, entry, first, version, exclusion }: EntryProps) {
   );
 }
 
-function Commit({ session, digest, excluded, leavesOut }: { session: string; digest: string; excluded: ReadonlySet<string>; leavesOut: number | null }) {
-  const commit = useCommit(session, digest);
+/** Approves the changes, and leads to the conversation, which tells what became of them. */
+function Approve({ session, approval, digest, draft: { excluded, leavesOut, reason, close } }: { session: string; approval: string; digest: string; draft: ReturnType<typeof useAnswerDraft> }) {
+  const navigate = useNavigate();
+  const answer = useAnswer(approval, digest, close);
+  const approve = async () => {
+    await answer.mutateAsync(excluded.size > 0 ? { verdict: "override", exclude: [...excluded], reason } : { verdict: "approve" });
+    await navigate({ to: "/chat/{-$session}", params: { session } });
+  };
   return (
-    <Button look="primary" busy={commit.isPending} onClick={() => { commit.mutate([...excluded]); }}>
+    <Button look="primary" busy={answer.isPending} onClick={() => { approve().catch(() => undefined); }}>
       {excluded.size > 0 ? `Approve without ${count(leavesOut ?? excluded.size, "change")}` : "Approve"}
     </Button>
   );

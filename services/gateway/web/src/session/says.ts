@@ -60,10 +60,18 @@ export function ofTask(turn: TurnView, undone: boolean): Said {
   return { text: "Answered", tone: "neutral" };
 }
 
+export type Commitment = "whole" | "part" | null;
+
+/** Whether what a turn staged was committed: all of it, or without what a person left out. */
+export function committedOf({ changes, approvals }: TurnView): Commitment {
+  if (!changes.some(({ change }) => change === "committed")) return null;
+  return approvals.some(({ asked, closed }) => asked.kind === "commit" && closed?.outcome === "overridden") ? "part" : "whole";
+}
+
 /** The state of a step. A staged one has only prepared its changes until they are committed. */
-export function ofStep({ state, latest }: Pick<StepView, "state" | "latest">, committed: boolean): Said {
-  const staged = state === "succeeded" && latest?.snapshot != null && !committed;
-  return staged ? { text: "Staged", tone: "info" } : (STEPS[state] ?? other(state));
+export function ofStep({ state, latest }: Pick<StepView, "state" | "latest">, committed: Commitment): Said {
+  if (state !== "succeeded" || latest?.snapshot == null || committed === "whole") return STEPS[state] ?? other(state);
+  return committed === "part" ? { text: "Approved with changes", tone: "ok" } : { text: "Staged", tone: "info" };
 }
 
 export const ofOutcome = (outcome: string): Said => OUTCOMES[outcome] ?? other(outcome);
