@@ -31,7 +31,7 @@ from services.gateway.api import (
     workspace,
 )
 from services.gateway.api.context import Gateway
-from services.gateway.api.middleware.concurrency import ConcurrencyMiddleware
+from services.gateway.api.middleware.concurrency import OPEN, ConcurrencyMiddleware
 from services.gateway.api.middleware.conditional_reads import ConditionalReads
 from services.gateway.api.middleware.plain_requests import PlainRequests
 from services.gateway.api.middleware.protocol_errors import ProtocolErrors
@@ -70,6 +70,8 @@ ROOMS = (
     docs,
 )
 SURFACES = (A2A, MCP, OPENAI, AGUI)
+PUBLIC = OPEN.union(*(surface.open for surface in SURFACES))
+"""Paths that need no credentials."""
 
 
 def app(gateway: Gateway) -> FastAPI:
@@ -88,7 +90,7 @@ def app(gateway: Gateway) -> FastAPI:
     made.add_middleware(
         ConcurrencyMiddleware,
         gateway=gateway,
-        public=frozenset(path for surface in SURFACES for path in surface.open),
+        public=PUBLIC,
         keeps_body=tuple(path for surface in SURFACES for path in surface.keeps_body),
         inline=inline,
     )

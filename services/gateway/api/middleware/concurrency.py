@@ -48,11 +48,11 @@ class ConcurrencyMiddleware:
         keeps_body: tuple[str, ...],
     ) -> None:
         self._app, self._gateway, self._limiter = app, gateway, gateway.concurrency
-        self._open, self._inline = OPEN | public, inline
+        self._public, self._inline = public, inline
         self._keeps_body = tuple(f"{path}/" for path in keeps_body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or scope["path"] in self._open or scope["path"].startswith(WELL_KNOWN):
+        if scope["type"] == "lifespan" or scope["path"] in self._public or scope["path"].startswith(WELL_KNOWN):
             await self._app(scope, receive, send)
         elif self._gateway.drain.closed:
             await _draining()(scope, receive, send)

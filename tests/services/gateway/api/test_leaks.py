@@ -34,7 +34,7 @@ from libs.identity import internal
 from libs.identity.roles import BUNDLES
 from libs.keys import Keys
 from libs.policy import Policy
-from services.gateway.api.middleware.concurrency import OPEN
+from services.gateway.app import PUBLIC
 from tests.services.gateway.running import RunningGateway, running_gateway
 from tests.services.gateway.uploading import BYTES, PLACE, TUS
 
@@ -333,7 +333,7 @@ def routes(home: RunningGateway) -> Iterator[str]:
     """Yield every route of the application, except the public ones."""
     for route in home.app.routes:
         match route:
-            case Route() if route.path not in OPEN:
+            case Route() if route.path not in PUBLIC:
                 yield from (f"{method} {route.path}" for method in (route.methods or ()) if method != "HEAD")
             case WebSocketRoute():
                 yield f"WS {route.path}"
@@ -461,6 +461,6 @@ async def test_no_event_of_another_tenant_changes_a_session(victim: Victim) -> N
 async def test_public_routes_reveal_nothing_about_a_tenant(victim: Victim) -> None:
     async with victim.home.client() as http:
         del http.headers["Authorization"]
-        for path in OPEN:
+        for path in PUBLIC:
             text = (await http.get(path)).text
             assert [mark for mark in {*victim.marks, victim.ids["tenant"]} if mark in text] == [], path
