@@ -51,6 +51,10 @@ class ServerEnded(Unavailable):
 
     code = "SERVER_ENDED"
 
+    def __init__(self, gone: Sequence[str]) -> None:
+        super().__init__(f"{' and '.join(gone)} ended unexpectedly: start again (its log is in the data directory)")
+        self.gone = gone
+
 
 class NoServers(Rejected):
     """The service has no server URLs, and no live platform was found; set the URLs or start a platform."""
@@ -91,11 +95,12 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
         lives.record([*dead, member])
         context = ProcessContext(servers, given, sections, member, leaving, dead)
         running, apps = await unless_a_server_ends(_run(stack, settings, catalog.NAMES, context), servers)
+        stack.push(partial(_hurry_without_database, leaving))
         lives.record([member])
         among = Connections()
         notes = await _serve_memory(stack, settings, apps, running, leaving, among)
         await stack.enter_async_context(http_server.serving(apps["gateway"], front, leaving, among=among, tls=tls))
-        stack.push_async_callback(_drain, running, leaving)
+        stack.push_async_exit(partial(_drain, running, leaving))
         url = _url(front, tls, sections["gateway"]["public_url"])
         hold.announce(url, model=settings.model)
         signin = await _signin_link(url, running, sections["gateway"]["local_key"])
@@ -123,7 +128,7 @@ async def alone(name: str, settings: Process, tell: Callable[[Ready], None], lea
         running, apps = await _run(stack, settings, [entry.name], context)
         app = apps[name] if name == "gateway" else _internal(settings, name, apps.get(name), running)
         await stack.enter_async_context(http_server.serving(app, front, leaving, tls=tls))
-        stack.push_async_callback(_drain, running, leaving)
+        stack.push_async_exit(partial(_drain, running, leaving))
         tell(Ready(_url(front, tls, None), directory.path, directory.key_file))
         await unless_a_server_ends(asyncio.shield(running.failed), servers)
 
@@ -252,14 +257,20 @@ def _internal(settings: Process, name: str, app: ASGIApp | None, running: Runnin
     return healthy(app, running.problems, running.health, hosts=hosts)
 
 
-async def _drain(running: Running, leaving: Shutdown) -> None:
-    """Start the shutdown while everything still runs: refuse new requests, and answer running ones."""
+async def _drain(running: Running, leaving: Shutdown, kind: object, error: object, trace: object) -> None:
+    """Start the shutdown while everything still runs: refuse new requests, and answer running ones, for which nothing
+    is waited if the database has ended.
+    """
     leaving.begin()
+    waits = leaving
+    if _lost_database(error):
+        waits = Shutdown()
+        waits.hurry()
     for service in running.services:
         if service.name == "gateway":
             from services.gateway.service import drain
 
-            await drain(service, leaving)
+            await drain(service, waits)
 
 
 async def unless_a_server_ends(work: Awaitable[T], servers: wiring.Servers) -> T:
@@ -272,12 +283,21 @@ async def unless_a_server_ends(work: Awaitable[T], servers: wiring.Servers) -> T
         await asyncio.wait({working, *endings}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
-        gone = [name for ending, name in endings.items() if ending.done()]
-        raise ServerEnded(f"{' and '.join(gone)} ended unexpectedly: start again (its log is in the data directory)")
+        raise ServerEnded([name for ending, name in endings.items() if ending.done()])
     finally:
         for task in (working, *endings):
             task.cancel()
         await asyncio.gather(working, return_exceptions=True)
+
+
+def _hurry_without_database(leaving: Shutdown, kind: object, error: object, trace: object) -> None:
+    """Wait for no work on the way out if the database has ended: it can neither be written nor keep its leases."""
+    if _lost_database(error):
+        leaving.hurry()
+
+
+def _lost_database(error: object) -> bool:
+    return isinstance(error, ServerEnded) and wiring.DATABASE in error.gone
 
 
 def _directory(settings: Process) -> DataDirectory:

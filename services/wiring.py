@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from libs.skills import Catalogue, Categories
     from libs.tools import Tool
 
+DATABASE = "PostgreSQL"
 ROLES: tuple[Role, ...] = ("suma_owner", "suma_bus", "suma_app")
 Ended = Callable[[], Awaitable[None]]
 Ask = Callable[[], Awaitable[str]]
@@ -104,7 +105,7 @@ async def start_servers(settings: Process) -> AsyncIterator[Servers]:
     async with AsyncExitStack() as stack:
         own: dict[str, Postgres | Redis] = {}
         if elsewhere is None:
-            own["PostgreSQL"] = postgres
+            own[DATABASE] = postgres
         if settings.redis_url is None:
             own["Redis"] = redis
         starts = [stack.enter_async_context(server) for server in own.values()]
@@ -150,7 +151,7 @@ def asks(servers: Servers) -> dict[str, Ask]:
 
 def embedded(settings: Process) -> frozenset[str]:
     """Return the names of the servers that a platform starts itself, as in `asks`."""
-    own = {"PostgreSQL": settings.database_url is None, "Redis": settings.redis_url is None}
+    own = {DATABASE: settings.database_url is None, "Redis": settings.redis_url is None}
     return frozenset(name for name, is_own in own.items() if is_own)
 
 

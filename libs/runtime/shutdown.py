@@ -21,8 +21,12 @@ class Shutdown:
     def ask(self) -> None:
         """Handle a stop signal: leave, or hurry if already leaving."""
         if self.begun:
-            self._hurried.set()
+            self.hurry()
         self.begun = True
+
+    def hurry(self) -> None:
+        """End all waiting on the way out."""
+        self._hurried.set()
 
     def problems(self) -> Sequence[str]:
         return ["this process is leaving"] if self.begun else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import signal
 import socket
@@ -186,6 +187,24 @@ async def test_every_port_refuses_a_foreign_host_and_origin(own: Installation) -
                 for origin in ("https://evil.example", "http://[bad"):
                     assert (await http.get(path, headers={"Origin": origin})).status_code == 403
             assert (await http.get("/metrics")).status_code == 200
+
+
+@pytest.mark.requirement("A17")
+async def test_death_of_postgres_ends_the_platform_in_order(own: Installation) -> None:
+    await own.start()
+    (server,) = (own.data / "postgres" / "postmaster.pid").read_text().split("\n")[:1]
+    async with own.api() as api:
+        sending = [asyncio.ensure_future(api.post("/v1/sessions/message", json={"text": "hello"})) for _ in range(60)]
+        await asyncio.wait(sending, return_when=asyncio.FIRST_COMPLETED)
+        os.kill(int(server), signal.SIGKILL)
+        answers = [await answer for answer in sending]
+    assert {answer.status_code for answer in answers} <= {202, 503}
+    assert all("retry-after" in answer.headers for answer in answers if answer.status_code == 503)
+    assert own.process is not None
+    async with asyncio.timeout(SECONDS):
+        await own.process.communicate()
+    assert "could not renew leases" not in own.complaints
+    assert "request crashed" not in own.complaints
 
 
 async def test_metrics_name_no_folder(live: Installation) -> None:

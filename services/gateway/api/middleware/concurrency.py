@@ -7,6 +7,7 @@ the documentation page are always served.
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,23 @@ class ConcurrencyMiddleware:
         elif self._gateway.drain.closed:
             await _draining()(scope, receive, send)
         else:
-            await self._identify(scope, receive, send)
+            await self._until_the_stop(scope, receive, send)
+
+    async def _until_the_stop(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond, also to a request that the server cancels as it stops."""
+        begun = False
+
+        async def send_begun(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._identify(scope, receive, send_begun)
+        except asyncio.CancelledError:
+            if begun or not self._gateway.drain.closed:
+                raise
+            await _draining()(scope, receive, send)
 
     async def _identify(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

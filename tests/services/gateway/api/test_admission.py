@@ -13,9 +13,10 @@ from libs.cache import LimitState, LocalWindows
 from libs.database import BUS, Dsns, Sizes
 from libs.errors import Unavailable
 from libs.events import TurnEnded
+from libs.runtime.shutdown import Shutdown
 from services.gateway.admission import ConcurrencyLimiter, Slot, TooMany
 from services.gateway.settings import Settings
-from tests.services.gateway.running import RunningGateway, running_gateway
+from tests.services.gateway.running import RunningGateway, running_gateway, served
 
 
 def told(answer: httpx.Response) -> tuple[int, str]:
@@ -228,3 +229,20 @@ async def test_flood_gets_429_and_leaves_no_running_request(gateway_where: Dsns,
             await home.context.concurrency.empty()
     statuses = {answer.status_code for answer in answers}
     assert statuses == {201, 429}
+
+
+async def test_request_that_the_stop_cuts_off_may_be_repeated(gateway_where: Dsns, owner: str) -> None:
+    async with (
+        running_gateway(gateway_where, owner, settings={"drain_seconds": 0.0}) as home,
+        httpx.AsyncClient(headers={"Authorization": f"Bearer {owner}"}, timeout=60) as http,
+        home.connection(home.tenant, gateway_where.owner) as other,
+    ):
+        async with served(home) as url:
+            await other.execute("begin; lock table gateway.session_envelopes in access exclusive mode")
+            asking = asyncio.ensure_future(http.get(f"{url}/v1/sessions"))
+            while not await other.fetchval("select count(*) from pg_locks where not granted"):
+                await asyncio.sleep(0.02)
+            await home.context.drain.leave(Shutdown())
+        answer = await asking
+        await other.execute("rollback")
+    assert told(answer) == (503, "DRAINING")
