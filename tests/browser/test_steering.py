@@ -24,10 +24,13 @@ async def test_task_waits_for_the_permission_of_its_folder(person: Visitor, live
     await page.get_by_role("button", name="Send").click()
     card = page.get_by_label("Permission for a folder")
     await expect(card.locator("code")).to_have_text(f"suma roots add '{folder}'")
+    await expect(page.get_by_label("Message")).to_have_value("sort by type")
+    await expect(page.get_by_role("button", name="Send")).to_be_disabled()
     allowed = await live.installation.suma("roots", "add", str(folder))
     assert allowed.code == 0, allowed
     await approval(page).click()
     await ended(page, "Done")
+    await expect(page.get_by_label("Message")).to_have_value("")
     assert set(contents(folder)) == {"Audio/song.mp3"}
     await undo(page)
     await expect(page.get_by_text("undone since")).to_be_visible()

@@ -133,7 +133,7 @@ function QuestionCard({ session, turn, question, open }: { session: string; turn
           {candidates.map(({ skill, score, description }) => (
             <button key={skill} type="button" disabled={send.isPending} onClick={() => { send.mutate({ session, text: skill, skill }); }} className="flex items-baseline gap-2 rounded-lg border border-line px-3 py-2 text-left hover:bg-hover disabled:opacity-60">
               <span className="font-medium">{skill}</span>
-              <span className="min-w-0 flex-1 truncate text-sm text-muted">{description}</span>
+              <span className="min-w-0 flex-1 text-sm text-muted">{description}</span>
               <span className="text-xs text-muted tabular-nums">{Math.round(score * 100)} %</span>
             </button>
           ))}

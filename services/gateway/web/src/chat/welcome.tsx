@@ -9,6 +9,7 @@ import { Problem } from "@/api/problem";
 import { folderQuery, sessionsQuery } from "@/api/queries";
 import { tellProblem } from "@/components/toast";
 import { Button, IconButton } from "@/components/ui";
+import { restoreDraft, writeDraft } from "@/session/message-drafts";
 import { Composer, focusComposer } from "./composer";
 import { FolderPermission, FolderState, useFolder } from "./folder";
 
@@ -37,7 +38,7 @@ export function Welcome() {
   const typed = useFolder(example === null ? folder : "");
   const { permission, permitted } = usePermission();
   const start = async (text: string, attachments: string[] = []) => {
-    const place = example ?? (folder === "" ? undefined : await permitted(folder));
+    const place = example ?? (folder === "" ? undefined : await permitted(folder, text));
     const { session_id } = await send.mutateAsync({ text, hitl, attachments, root: place });
     await navigate({ to: "/chat/{-$session}", params: { session: session_id } });
   };
@@ -109,13 +110,15 @@ function usePermission() {
   const client = useQueryClient();
   const [permission, setPermission] = useState<Asked | null>(null);
   const permitted = useCallback(
-    async (path: string) => {
+    async (path: string, text: string) => {
       const found = await client.fetchQuery({ ...folderQuery(path), staleTime: 0 }).catch((error: unknown) => {
         tellProblem(error);
         throw error;
       });
       if (found.state === "allowed") return found.path;
       if (found.state !== "needs_permission") throw new Problem(-1, "NO_FOLDER", found.detail);
+      // Its owner may look at the page again, or reload it, before the folder is allowed.
+      restoreDraft("new", text);
       await new Promise<void>((resolve, reject) => {
         const end = (next: () => void) => () => {
           setPermission(null);
@@ -123,6 +126,7 @@ function usePermission() {
         };
         setPermission({ path: found.path, onAllowed: end(resolve), onCancel: end(() => { reject(new Problem(-1, "CANCELLED", "nothing was started")); }) });
       });
+      writeDraft("new", "");
       return found.path;
     },
     [client],
