@@ -51,9 +51,9 @@ class ServerEnded(Unavailable):
 
     code = "SERVER_ENDED"
 
-    def __init__(self, gone: Sequence[str]) -> None:
-        super().__init__(f"{' and '.join(gone)} ended unexpectedly: start again (its log is in the data directory)")
-        self.gone = gone
+
+class DatabaseEnded(ServerEnded):
+    """PostgreSQL has ended, so no work can be written and no lease renewed; start again."""
 
 
 class NoServers(Rejected):
@@ -263,7 +263,7 @@ async def _drain(running: Running, leaving: Shutdown, kind: object, error: objec
     """
     leaving.begin()
     waits = leaving
-    if _lost_database(error):
+    if isinstance(error, DatabaseEnded):
         waits = Shutdown()
         waits.hurry()
     for service in running.services:
@@ -283,7 +283,9 @@ async def unless_a_server_ends(work: Awaitable[T], servers: wiring.Servers) -> T
         await asyncio.wait({working, *endings}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
-        raise ServerEnded([name for ending, name in endings.items() if ending.done()])
+        gone = [name for ending, name in endings.items() if ending.done()]
+        kind = DatabaseEnded if "PostgreSQL" in gone else ServerEnded
+        raise kind(f"{' and '.join(gone)} ended unexpectedly: start again (its log is in the data directory)")
     finally:
         for task in (working, *endings):
             task.cancel()
@@ -291,13 +293,8 @@ async def unless_a_server_ends(work: Awaitable[T], servers: wiring.Servers) -> T
 
 
 def _hurry_without_database(leaving: Shutdown, kind: object, error: object, trace: object) -> None:
-    """Wait for no work on the way out if the database has ended: it can neither be written nor keep its leases."""
-    if _lost_database(error):
+    if isinstance(error, DatabaseEnded):
         leaving.hurry()
-
-
-def _lost_database(error: object) -> bool:
-    return isinstance(error, ServerEnded) and wiring.DATABASE in error.gone
 
 
 def _directory(settings: Process) -> DataDirectory:

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from libs.skills import Catalogue, Categories
     from libs.tools import Tool
 
-DATABASE = "PostgreSQL"
 ROLES: tuple[Role, ...] = ("suma_owner", "suma_bus", "suma_app")
 Ended = Callable[[], Awaitable[None]]
 Ask = Callable[[], Awaitable[str]]
@@ -105,7 +104,7 @@ async def start_servers(settings: Process) -> AsyncIterator[Servers]:
     async with AsyncExitStack() as stack:
         own: dict[str, Postgres | Redis] = {}
         if elsewhere is None:
-            own[DATABASE] = postgres
+            own["PostgreSQL"] = postgres
         if settings.redis_url is None:
             own["Redis"] = redis
         starts = [stack.enter_async_context(server) for server in own.values()]
@@ -151,7 +150,7 @@ def asks(servers: Servers) -> dict[str, Ask]:
 
 def embedded(settings: Process) -> frozenset[str]:
     """Return the names of the servers that a platform starts itself, as in `asks`."""
-    own = {DATABASE: settings.database_url is None, "Redis": settings.redis_url is None}
+    own = {"PostgreSQL": settings.database_url is None, "Redis": settings.redis_url is None}
     return frozenset(name for name, is_own in own.items() if is_own)
 
 

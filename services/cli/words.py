@@ -7,12 +7,13 @@ from typing import Any
 
 from libs.texts import count as count
 from libs.texts import size as size
+from libs.texts import visible
 from services.cli import phrases
 
 
 def plain(text: object) -> str:
     """Escape control characters and undecodable bytes."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else _spelled(letter) for letter in str(text))
+    return "\n".join(map(visible, str(text).split("\n")))
 
 
 def line(text: object, most: int = 100) -> str:
@@ -77,7 +78,3 @@ def _packed(packs: Mapping[str, Any]) -> str:
 
 def _files(number: int) -> str:
     return count(number, "file")
-
-
-def _spelled(letter: str) -> str:
-    return letter.encode("unicode_escape", "surrogatepass").decode()

@@ -89,3 +89,10 @@ class Download(StreamingResponse):
                     await send(message)
 
             await super().stream_response(send_bounded)
+
+
+async def prepended(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield all of an answer whose first part was read before its head was sent."""
+    yield first
+    async for chunk in rest:
+        yield chunk

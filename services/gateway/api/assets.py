@@ -20,7 +20,7 @@ from libs.identity import Principal
 from libs.objects.content import disposition
 from libs.runtime import problem_details
 from services.gateway.api import commands
-from services.gateway.api.access import Access, Download
+from services.gateway.api.access import Access, Download, prepended
 from services.gateway.api.context import Gateway, Here, seen_as
 from services.gateway.api.errors import Refusal, raises
 from services.gateway.api.models import Id
@@ -147,7 +147,7 @@ async def _streamed(held: Access, asset: StoredAsset, asked: str | None) -> Resp
     headers = _headers(asset) | {"Content-Length": str(end - start)}
     if some is not None:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{asset.size}"
-    return Download(_prepended(first, chunks), held, headers, status_code=200 if some is None else 206)
+    return Download(prepended(first, chunks), held, headers, status_code=200 if some is None else 206)
 
 
 def _headers(asset: StoredAsset) -> dict[str, str]:
@@ -174,9 +174,3 @@ async def _delay_last(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             yield held
         held = chunk
     yield held
-
-
-async def _prepended(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield first
-    async for chunk in rest:
-        yield chunk

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
 from libs.clients import audit
 from services.gateway.api import commands
-from services.gateway.api.access import Access, Download
+from services.gateway.api.access import Access, Download, prepended
 from services.gateway.api.context import Here
 from services.gateway.api.errors import Responses
 from services.gateway.api.operator_models import AuditFilter, AuditPage, AuditRecord, AuditState
@@ -49,11 +48,5 @@ async def export(request: Request, here: Here, who: Authenticated) -> Download:
     lines = audit.export(here.platform, who.tenant)
     # Read the first bytes now, so that an unavailable audit worker is an error and not a truncated response.
     first = await anext(lines, b"")
-
-    async def whole() -> AsyncIterator[bytes]:
-        yield first
-        async for chunk in lines:
-            yield chunk
-
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"', "Content-Type": "application/jsonl"}
-    return Download(whole(), Access(here, who, request), headers)
+    return Download(prepended(first, lines), Access(here, who, request), headers)

@@ -28,9 +28,8 @@ class Seen(Protocol):
 
 def closes(approval: str, request: str, event: Seen) -> bool:
     """Return whether the event closes the approval that the request answers, or reports that the answer is stale."""
-    if event.type != "approval.closed" or event.data.get("approval_id") != approval:
-        return False
-    return event.correlation == request or event.data.get("outcome") != STALE
+    of_this = event.type == "approval.closed" and event.data.get("approval_id") == approval
+    return of_this and (event.correlation == request or event.data.get("outcome") != STALE)
 
 
 def commits(turn: str, event: Seen) -> bool:
