@@ -335,26 +335,24 @@ def redo(
 
 
 def _turn_back(
-    session: str | None,
-    target: Mapping[str, Any],
-    exclude: Sequence[str] | None,
-    *,
-    yes: bool,
-    as_json: bool,
-    verbose: bool,
+    session: str | None, target: Mapping[str, Any], exclude: Exclude, *, yes: bool, as_json: bool, verbose: bool
 ) -> None:
     """Roll a session back, or redo its rollback."""
     with connected() as client:
-        screen = Screen(console, verbose=verbose)
-        session = (
-            _session(client, session) if session else _last_changed_session(client, screen, "redo" in target, yes=yes)
-        )
-        view = _view(client, session, screen, as_json=as_json, yes=yes)
-        done = client.rollback(session, target=target, exclude=exclude or ())
-        turn, after = done["turn_id"], done["after"]
-        ended = follow(client, session, turn, after=after, watcher=view.watcher, person=view.person)
-        view.undo(ended)
-        _finish(ended)
+        screen, redo = Screen(console, verbose=verbose), "redo" in target
+        of = _session(client, session) if session else _last_changed_session(client, screen, redo, yes=yes)
+        view = _view(client, of, screen, as_json=as_json, yes=yes)
+        _finish(_turned(client, view, of, target, exclude or ()))
+
+
+def _turned(
+    client: Client, view: SessionView, session: str, target: Mapping[str, Any], exclude: Sequence[str] = ()
+) -> TurnResult:
+    done = client.rollback(session, target=target, exclude=exclude)
+    turn, after = done["turn_id"], done["after"]
+    ended = follow(client, session, turn, after=after, watcher=view.watcher, person=view.person)
+    view.undo(ended)
+    return ended
 
 
 @app.command()
@@ -552,14 +550,10 @@ def _agrees_to_undo(view: SessionView, last: undo.LastCommit) -> bool:
 
 def _undo(client: Client, view: SessionView, session: str, target: Mapping[str, Any]) -> TurnResult | None:
     try:
-        done = client.rollback(session, target=target)
+        return _turned(client, view, session, target)
     except errors.Refused as error:
         view.screen.say(words.plain(error), "yellow")
         return None
-    turn, after = done["turn_id"], done["after"]
-    ended = follow(client, session, turn, after=after, watcher=view.watcher, person=view.person)
-    view.undo(ended)
-    return ended
 
 
 @dataclass(frozen=True)

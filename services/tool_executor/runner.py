@@ -391,13 +391,14 @@ def _removed(history: Pruned) -> Iterator[str]:
 
 
 def _rollback_summary(back: RolledBack, exclude: Sequence[str], state: str) -> str:
-    redone = state == "committed"
     if not back.operations:
-        return f"There was nothing left to {'redo' if redone else 'roll back'}."
-    rest = f", but for {len(exclude)} that were left out" if exclude else ""
-    if redone:
-        return f"Made {many(back.operations, 'change')} again{rest}."
-    return f"Rolled back {many(back.operations, 'change')}; the files are as they were{rest}."
+        return f"There was nothing left to {'redo' if state == 'committed' else 'roll back'}."
+    made, rest = many(back.operations, "change"), f", but for {len(exclude)} that were left out" if exclude else ""
+    return (
+        f"Made {made} again{rest}."
+        if state == "committed"
+        else f"Rolled back {made}; the files are as they were{rest}."
+    )
 
 
 # Called before each change on the disk: a process that slept beyond its lease must not act beside its successor.

@@ -15,11 +15,6 @@ const SENTENCES = {
   redone: { done: "Made again.", running: "The redo is under way.", failed: "Not made again" },
 } as const;
 
-const NOT_DONE: Record<string, string> = {
-  conflicted: "files were modified meanwhile",
-  dropped: "the proposed changes were discarded",
-};
-
 /** Answers that closed their question; every other outcome means that the answer did not count. */
 const ANSWERED = new Set(["approved", "overridden", "denied", "happened", "did_not_happen"]);
 
@@ -40,9 +35,7 @@ export function answerRefusal(outcome: Outcome): string | null {
 
 function reasonAgainst(change: keyof typeof SENTENCES, { type, data }: NonNullable<Outcome>): string | null {
   if (type === "workspace.changed") {
-    const found = (data as unknown as WorkspaceChanged).change;
-    // A redo commits the same changes again.
-    return found === (change === "redone" ? "committed" : change) ? null : (NOT_DONE[found] ?? words(found));
+    return (data as unknown as WorkspaceChanged).change === "conflicted" ? "files were modified meanwhile" : null;
   }
   const { state, reason, detail } = data as unknown as TurnEnded;
   // The turn of a rollback to a snapshot ends without a change of files.
