@@ -12,7 +12,7 @@ from libs.workspace import names
 from libs.workspace.blob_cache import hashed
 from libs.workspace.errors import Changed, Unreadable
 from libs.workspace.operations import Blob
-from libs.workspace.reserved import IGNORE_FILE, REPOSITORY
+from libs.workspace.reserved import IGNORE_FILE, WHOLE
 from libs.workspace.safe_dir import SafeDir
 from libs.workspace.view import Node, Original, View, extension_of
 
@@ -96,9 +96,9 @@ def left_alone(
 ) -> dict[str, Any]:
     """Return what a selection in some folders skipped, as tool results carry it; empty if nothing was skipped.
 
-    Shape: `repositories`, paths, `odd`, escaped paths, and `unread`, the given paths and folders that could not be read
-    completely, at most 20 of each; `files`, the count of files and folders that are skipped by their names; `ignored`,
-    the count of entries that an ignore file excludes.
+    Shape: `repositories`, folders that are one item, `odd`, escaped paths, and `unread`, the given paths and folders
+    that could not be read completely, at most 20 of each; `files`, the count of files that are skipped by their names;
+    `ignored`, the count of entries that an ignore file excludes.
     """
     tree, folders = view.tree, [view.directory(path) for path in tops]
 
@@ -111,8 +111,8 @@ def left_alone(
     odd = sorted(names.escaped(names.join(tree.path(folder), name)) for folder, name, why in absent if why == "odd")
     sealed = (folder for folder in tree.sealed if within(folder))
     result = {
-        "repositories": sorted(node.path for node in skipped if node.kind == REPOSITORY)[:NAMED_MOST],
-        "files": sum(node.kind != REPOSITORY and node.name != IGNORE_FILE for node in skipped),
+        "repositories": sorted(node.path for node in skipped if node.kind in WHOLE)[:NAMED_MOST],
+        "files": sum(node.kind not in WHOLE and node.name != IGNORE_FILE for node in skipped),
         "ignored": sum(why == "ignored" for _, _, why in absent),
         "odd": odd[:NAMED_MOST],
         "unread": sorted({*unread, *map(tree.path, sealed)})[:NAMED_MOST],

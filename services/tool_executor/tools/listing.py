@@ -18,6 +18,7 @@ from libs.search.index import under
 from libs.skills import selected
 from libs.skills.globs import WILD
 from libs.workspace import queries, reserved
+from libs.workspace.signature import kind_of
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 
@@ -53,7 +54,7 @@ def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> li
         for node in nodes
         if (kind in (None, node.kind) or (kind == "directory" and node.is_folder))
         and (not node.left_alone or named(node, args))
-        and selected(node.path, include=args.get("include", ()), exclude=args.get("exclude", ()))
+        and _patterned(node, args)
         and (before is None or _time(node) < before)
         and (after is None or _time(node) >= after)
         and _sized(stage, node, args)
@@ -61,9 +62,17 @@ def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> li
 
 
 def named(node: Node, args: Mapping[str, Any]) -> bool:
-    """Return whether a pattern asks for a node that is otherwise left alone, by its name or as `*.part` does."""
+    """Return whether a pattern asks for a node that is otherwise left alone, by its name or as `*.part` does; or an
+    order by size, since the largest folder may be one.
+    """
+    if node.is_folder and args.get("node_kind") == "directory" and args.get("order") in ("largest", "smallest"):
+        return True
     patterns = (one for one in args.get("include", ()) if not WILD.search(one) or reserved.by_name(basename(one)))
     return any(selected(node.path, include=[one]) for one in patterns)
+
+
+def _patterned(node: Node, args: Mapping[str, Any]) -> bool:
+    return selected(node.path, include=args.get("include", ()), exclude=args.get("exclude", ()))
 
 
 def left_alone(
@@ -74,8 +83,13 @@ def left_alone(
     """
     deep = bool(args.get("recursive")) if recursive is None else recursive
     tops = args["folders"] if "folders" in args else [args["path"]]
-    omitted = queries.left_alone(stage, tops, recursive=deep, named=lambda node: named(node, args), unread=unread)
-    return {"left_alone": omitted} if omitted else {}
+    told = queries.left_alone(stage, tops, recursive=deep, named=lambda node: _apart(node, args, deep), unread=unread)
+    return {"left_alone": told} if told else {}
+
+
+def _apart(node: Node, args: Mapping[str, Any], deep: bool) -> bool:
+    """Return whether it does not concern the selection. A folder that is one item may hold what patterns select."""
+    return named(node, args) or not ((deep and node.is_folder) or _patterned(node, args))
 
 
 def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
@@ -90,7 +104,9 @@ def further(
     """Return how many more matches the subfolders have, and which subfolders.
     Nothing where nothing was chosen by; what is not all files says what it is.
     """
-    narrowed = any(name in args for name in (*FILTERS, "include"))
+    narrowed = any(name in args for name in (*FILTERS, "include")) or (
+        "exclude" in args and args.get("node_kind") == "file"
+    )
     if args.get("recursive") or not narrowed or "most" in args:
         return {}
     kind = args.get("node_kind") or "file"
@@ -99,7 +115,9 @@ def further(
     deep = (node for top in tops for node in stage.walk(top) if node.path not in shown)
     below = (node for node in deep if kind in (node.kind, "any") or node.kind in reserved.WHOLE)
     chosen = admitted(stage, below, args)
-    found = list(dict.fromkeys(node.path for node in (kept(chosen) if kept else chosen)))
+    nodes = kept(chosen) if kept else chosen
+    kind = "any" if kind == "file" and any(node.is_folder for node in nodes) else kind
+    found = list(dict.fromkeys(node.path for node in nodes))
     folders = list(dict.fromkeys(path.rpartition("/")[0] for path in found))
     hint = {"count": len(found), "folders": folders[:NAMED_MOST]}
     return {**hint, **({"node_kind": kind} if kind != "file" else {})} if found else {}
@@ -159,6 +177,8 @@ def _natural(name: str) -> list[str | int]:
 
 
 def _size(stage: Stage, node: Node) -> int:
+    if node.kind in reserved.WHOLE:
+        return sum(one.size for one in stage.contents_of(node.path).values() if kind_of(one.mode) == "file")
     return stage.totals(node.path).size if node.kind == "directory" else node.size
 
 

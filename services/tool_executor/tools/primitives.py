@@ -91,7 +91,7 @@ def get_metadata(context: ToolContext, args: Args) -> ToolOutput:
         "path": node.path,
         "kind": node.kind,
         "size": node.size,
-        "modified_at": node.modified_at.isoformat() if node.modified_at else None,
+        "modified_at": node.modified_at.isoformat() if node.modified_at and not node.is_folder else None,
         "extensions": [node.extension] if node.extension else [],
         "files": int(node.kind == "file"),
         "directories": 0,
@@ -224,9 +224,13 @@ def delete_node(context: ToolContext, args: Args) -> ToolOutput:
     deletes = [Delete(path=path, same_as=_stays(context, kept.get(path)), reason=context.reason) for path in paths]
     _refuse_what_was_made(context, paths)
     nodes = [context.stage.get_metadata(path) for path in paths]
-    freed = sum(size for _, size in weighed(nodes))
+    freed = sum(size for node, size in weighed(nodes) if not node.is_folder)
     more = omitted(unread=unread) | _linked(context, nodes)
     applied = context.put(deletes)
+    # A folder is as large as all that goes with it, which the diff knows.
+    freed += sum(
+        one.size for one in context.stage.diff().of("deleted") if one.kind == "directory" and one.path in paths
+    )
     return ToolOutput(
         {"deleted": paths, "files": len(paths), "bytes": freed, "kept_days": context.history_days, **more},
         f"Removed {many(len(paths), 'file')}; {human(freed)} kept in history.",

@@ -44,8 +44,8 @@ def test_a_listing_holds_no_repository_dependency_or_lock(messy: StagedFolder) -
 @pytest.mark.parametrize("tool", LISTERS)
 def test_each_listing_names_its_excluded_files(messy: StagedFolder, tool: str) -> None:
     assert messy.run(tool, **LISTERS[tool]).data["left_alone"] == {
-        "repositories": ["app", "deep/lib"],
-        "files": 7,
+        "repositories": ["app", "deep/.venv", "deep/lib", "node_modules"],
+        "files": 0 if "include" in LISTERS[tool] else 5,
         "ignored": 1,
         "odd": ["new\\nline.txt"],
         "unread": [],
@@ -54,7 +54,7 @@ def test_each_listing_names_its_excluded_files(messy: StagedFolder, tool: str) -
 
 def test_listing_of_a_folder_reports_only_its_own_exclusions(messy: StagedFolder) -> None:
     alone = messy.run("manage-files.list", path="deep").data["left_alone"]
-    assert alone == {"repositories": ["deep/lib"], "files": 3, "ignored": 0, "odd": [], "unread": []}
+    assert alone == {"repositories": ["deep/.venv", "deep/lib"], "files": 2, "ignored": 0, "odd": [], "unread": []}
 
 
 def test_a_listing_that_left_nothing_alone_says_nothing(folder: StagedFolder) -> None:
@@ -82,9 +82,9 @@ def test_a_pattern_gets_reserved_files_only_if_it_names_them(
     assert sorted(messy.listed(recursive=True, include=[pattern])) == found
 
 
-def test_file_named_by_a_pattern_is_not_counted_as_excluded(messy: StagedFolder) -> None:
+def test_files_that_a_pattern_does_not_select_are_not_reported(messy: StagedFolder) -> None:
     data = messy.run("manage-files.list", path=".", recursive=True, include=[".DS_Store"]).data
-    assert data["left_alone"]["files"] == 5
+    assert data["left_alone"]["files"] == 0
 
 
 def test_a_repository_moves_whole_when_it_is_named(messy: StagedFolder) -> None:
@@ -128,7 +128,7 @@ def test_packed_folder_leaves_out_repositories_and_reports_them(messy: StagedFol
     messy.commit()
     with zipfile.ZipFile(messy.root / "deep.zip") as packed:
         assert sorted(packed.namelist()) == ["deep/", "deep/b.txt", "deep/copy of a.txt"]
-    assert done.data["left_alone"]["repositories"] == ["deep/lib"]
+    assert done.data["left_alone"]["repositories"] == ["deep/.venv", "deep/lib"]
 
 
 @pytest.mark.parametrize("paths", [["deep"], ["app"], ["."]])
@@ -184,3 +184,29 @@ def test_planner_knows_no_more_than_200_bare_folders(project: StagedFolder) -> N
 @pytest.mark.parametrize("path", ["web/node_modules", "web/void"])
 def test_planner_knows_folders_to_which_no_path_leads(project: StagedFolder, path: str) -> None:
     assert f"{path}/" in facts_of(project.stage)["names"]
+
+
+def test_largest_folder_may_be_one_item(messy: StagedFolder) -> None:
+    messy.write("node_modules/x/big.js", "x" * 5000)
+    messy.scan()
+    data = messy.run("manage-files.list", path=".", node_kind="directory", order="largest").data
+    assert (data["nodes"][0], data["sizes"][0]) == ("node_modules", 5010)
+
+
+def test_further_folders_are_no_files(messy: StagedFolder) -> None:
+    data = messy.run("manage-files.list", path=".", include=[".venv"]).data
+    assert data["deeper"] == {"count": 1, "folders": ["deep"], "node_kind": "any"}
+
+
+def test_exception_says_what_subfolders_have(messy: StagedFolder) -> None:
+    data = messy.run("manage-files.list", path=".", exclude=["a.txt"], node_kind="file").data
+    assert data["deeper"] == {"count": 2, "folders": ["deep"]}
+
+
+@pytest.mark.parametrize(("path", "size"), [("node_modules", 10), ("hollow", 5)])
+def test_deleted_folder_is_as_large_as_its_question_says(messy: StagedFolder, path: str, size: int) -> None:
+    messy.write("hollow/.DS_Store", "12345")
+    messy.scan()
+    listed = messy.run("manage-files.list", path=".", include=[path]).data["nodes"]
+    done = messy.run("manage-files.delete", paths=listed).data
+    assert done["bytes"] == messy.stage.diff().bytes_freed == size
