@@ -80,7 +80,7 @@ def literal(text: str) -> str:
 
 def name(path: object) -> str:
     """Return a path for use in a sentence: quoted if it contains a space, or only signs."""
-    said = _unspanned(path)
+    said = _unspanned(path).removeprefix("./")
     return quoted(said) if " " in said or SIGNS.fullmatch(said) else said
 
 

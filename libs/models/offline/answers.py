@@ -50,7 +50,10 @@ TEXTS: Mapping[str, tuple[Text, ...]] = {
     "organize-by-type.sort": (
         ("files", "Organized {files:n file} into {folders:n subfolder}.", "No files needed sorting."),
     ),
-    "manage-files.get_metadata": (("directories", MEASURED, "{files:n file} ({bytes:size})."),),
+    "manage-files.get_metadata": (
+        ("directories", MEASURED, "{files:n file} ({bytes:size})."),
+        ("modified_at", "Last changed on {modified_at:.10}.", ""),
+    ),
     "manage-files.delete": (
         ("files", "Deleted {files:n item}: {deleted:names}.", "Nothing to delete."),
         ("linked", "Other names (hard links) keep the content of {linked:names}.", ""),
@@ -92,7 +95,9 @@ def answer(task: Task, categories: Categories) -> tuple[str, ...]:
     for step in _worth_telling(seen, denied=denied):
         told += [one for one in _told(step, categories) if one and (one not in told or _changes(step))]
     told += [REFUSED] if denied else [*_kept(seen), *_left_out(seen)]
-    told = [*map(literal, (*told, *_left_alone(seen)))] or ["I did nothing."]
+    before = " ".join(each.answer for each in task.history)
+    told += [one for one in _left_alone(seen) if literal(one) not in before]
+    told = [*map(literal, told)] or ["I did nothing."]
     return (told[0], *(f"{chr(10) if chr(10) in before else ' '}{one}" for before, one in pairwise(told)))
 
 
@@ -152,7 +157,7 @@ def _worth_telling(seen: Sequence[Observation], *, denied: bool) -> Iterator[Obs
     for n, step in enumerate(seen):
         serves = not _mapping(step.data, "sought") and _serves(step, seen[n + 1 :])
         # The changes tell what was planned; after a partial approval only the commit's figures are true.
-        superseded = _changes(step) and (_partly(seen) or (empty and _idle(step)))
+        superseded = (_changes(step) and _partly(seen)) or (empty and _idle(step))
         dropped = step.state is StepState.ROLLED_BACK or refused(step.state, step.error) or step.tool == COMMIT
         if not (serves or superseded or (denied and (dropped or _changes(step)))):
             yield step
@@ -216,7 +221,7 @@ def _left_alone(seen: Sequence[Observation]) -> list[str]:
         for key in ("repositories", "odd", "unread")
     )
     files, ignored = (max((_number(data, key) for data in found), default=0) for key in ("files", "ignored"))
-    known = f"{count(len(repositories), 'repository', 'repositories')} ({names(repositories)})" if repositories else ""
+    known = f"{count(len(repositories), 'folder')} ({names(repositories)})" if repositories else ""
     system = count(files, "system or temporary file") if files else ""
     parts = [part for part in (known, count(ignored, "ignored file") if ignored else "", system) if part]
     whose = "its name" if len(odd) == 1 else "their names"
@@ -268,9 +273,10 @@ def _none(step: Observation, sought: Data, categories: Categories) -> str:
     """Say that nothing was found: of what, and where; what is in subfolders is a question."""
     what, places = _chosen(sought, categories), [*filter(lambda place: place != ".", _places(sought))]
     where = f"in {', '.join(map(quoted, places))}" if places else "here"
+    left = names(_list(sought, "exclude"))
+    where += f", without {left}" if left else ""
     if step.tool == "remove-duplicates.scan":
-        left = names(_list(sought, "exclude"))
-        return f"No duplicate {what} {where}{f', without {left}' if left else ''}."
+        return f"No duplicate {what} {where}."
     if more := _mapping(step.data, "deeper"):
         folders = names(_list(more, "folders"))
         return f"No {what} {where}, but {number(_number(more, 'count'))} in subfolders ({folders}): all of these?"
@@ -289,7 +295,10 @@ def _chosen(args: Data, categories: Categories) -> str:
         endings = [pattern.removeprefix("*.") for pattern in patterns]
         plain = [f"*.{ending}" for ending in endings] == patterns and all(map(str.isalnum, endings))
         kind = next((key.lower() for key, held in categories.extensions.items() if plain and held == {*endings}), "")
-        shown = joined([ending.upper() for ending in endings] if plain else [*map(quoted, patterns)], 5)
+        # "*a*b*" and "*b*a*" are one thing: names with both words.
+        words = [one.replace("*", " ").split() for one in reversed(patterns)]
+        alike = {frozenset(each): " ".join(each) for each in words}
+        shown = joined([ending.upper() for ending in endings] if plain else [*map(quoted, alike.values())], 5)
         noun = (kind if kind.endswith("s") else f"{kind or shown} files") if plain else f"files like {shown}"
     bounds = (FIGURES.format(text, args[key]) for key, text in BOUNDS.items() if args.get(key) is not None)
     return " ".join((f"{'empty ' if args.get('empty') else ''}{noun}", *bounds))

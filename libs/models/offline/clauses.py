@@ -82,6 +82,12 @@ class Clause:
         return self.readings[0] if self.readings else None
 
     @property
+    def sparing(self) -> Clause:
+        """Return it as what to leave alone, if it says so: after a clause, "keep those in Docs" moves nothing there."""
+        kept = tuple(each for each in self.readings if each.tool is KEEP and each.complete)
+        return replace(self, readings=kept) if kept and self.span[0].low in ("keep", "leave") else self
+
+    @property
     def left(self) -> tuple[Token, ...]:
         """The words that nothing owns."""
         return self.best.unowned if self.best else self.span
@@ -111,6 +117,8 @@ class Clauses:
             return self._noted([whole] if whole else [])
         if (around := self._around(sentence) or self._topic(sentence)) is not None:
             return self._noted([around])
+        if (apart := self._apart(sentence)) is not None:
+            return self._noted(apart)
         joints = [at for at, token in enumerate(sentence) if token.low in JOINTS and token.kind in ("word", "mark")]
         if not joints or len(joints) > JOINTS_MOST:
             return self._noted([whole])
@@ -129,6 +137,15 @@ class Clauses:
                     return replace(clause, around=found)
         return None
 
+    def _apart(self, sentence: Sequence[Token]) -> list[Clause] | None:
+        """Read an exception behind a whole clause: "move everything to Docs except the PDFs"."""
+        words = [token.low if token.kind == "word" else "" for token in sentence]
+        for at in (at for at in range(2, len(words)) if self._lexicon["except"].at(words, at)):
+            first, kept = self._read(sentence[:at]), self._read(sentence[at:])
+            if first and first.best and first.best.complete and kept and kept.keeps and not kept.left:
+                return [first, kept]
+        return None
+
     def _best(self, sentence: Sequence[Token], joints: Sequence[int], whole: Clause) -> list[Clause]:
         """Return the best cut, from the left: the cost of each prefix is known before it is needed."""
         starts, known = [-1, *joints], len(sentence)
@@ -143,6 +160,8 @@ class Clauses:
                 # What follows "but" is not done: it never takes the verb before.
                 verb = () if start >= 0 and sentence[start].low == "but" else _verb(before) or self._verb
                 clause = self._read(span, verb) if (start, end) != (-1, known) else whole
+                if clause and before:
+                    clause = clause.sparing
                 left = len(clause.left) if clause else 0
                 options.append(((cost[0] + left, cost[1] + bool(clause)), [*before, *([clause] if clause else [])]))
             found[end] = min(options, key=lambda option: option[0])
@@ -240,6 +259,8 @@ def _plain(token: Token, verbs: frozenset[str]) -> Token:
 def _closing(words: Sequence[str], lexicon: Lexicon) -> int:
     if words[-1] in ENDS:
         return 1
+    if words[-1] == "first" and lexicon.sorted.all(words[-2:]):
+        return 0
     return next((size for size in range(min(5, len(words)), 0, -1) if lexicon["courtesy"].all(words[-size:])), 0)
 
 

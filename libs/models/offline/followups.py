@@ -38,6 +38,7 @@ INSTEAD = re.compile(
     r"^(?:no[,:]? +)?(?:rather |actually )?(?P<target>(?:to|into) [^,;]+?)(?: instead)?[.!]*$", re.IGNORECASE
 )
 BEFORE_A_REPLY = re.compile(r"^(?:no|nope|yes|ok|okay|sure|i mean|i meant|actually)[,:.!]? +", re.IGNORECASE)
+ORDER = re.compile(r"^(?:and |or |what about |now )*the (?P<order>[a-z ]+?)(?: ones?)?[.!?]*$", re.IGNORECASE)
 WORDS = re.compile(r"[\w'-]+")
 
 
@@ -51,6 +52,8 @@ def begin(text: str, history: Sequence[Exchange]) -> str:
     if found := DEEP.match(text):
         return f"{last.about} {found['deep']}"
     about = last.about.rstrip(".!?")
+    if (found := ORDER.match(text)) and (ordered := _ordered(about, found["order"].lower())):
+        return ordered
     if last.reason == DENIED and (found := BUT.match(text)):
         return f"{about}, but not {found['spared']}"
     if last.reason == DENIED and (found := INSTEAD.match(text)) and (before := VERB.match(about)):
@@ -58,6 +61,14 @@ def begin(text: str, history: Sequence[Exchange]) -> str:
     if (found := SAME.match(text) or AND.match(text)) and (before := VERB.match(about) or PLAIN.match(about)):
         return _same(before, found["other"])
     return text
+
+
+def _ordered(about: str, order: str) -> str:
+    """Return the last request with another order, such as "the newest"; empty if it has none."""
+    orders, words = lexicon().order, about.split()
+    found = ((at, orders.at(about.lower().split(), at)) for at in range(len(words)))
+    at, taken = next(((at, one[0]) for at, one in found if one), (0, 0))
+    return " ".join([*words[:at], order, *words[at + taken :]]) if taken and orders.all(order.split()) else ""
 
 
 def _same(before: re.Match[str], other: str) -> str:
@@ -107,7 +118,7 @@ def _put(wish: str, doubt: Doubt, said: str) -> str:
     """Put the reply in the place of the words that were asked about; after the request if there were none."""
     if doubt.about == wish:
         return said
-    taken = f'"{said}"' if said in doubt.offers and not said.startswith(("files with", "with ", "changed ")) else said
+    taken = f'"{said}"' if said in doubt.offers and not said.startswith(("files ", "with ", "changed ")) else said
     if doubt.about and doubt.about in wish:
         return wish.replace(doubt.about, taken, 1)
     return f"{wish} {taken}"

@@ -62,7 +62,7 @@ class Reading:
     @property
     def takes_all(self) -> bool:
         """Return whether it has no condition at all."""
-        return not self.values or any(not getattr(one, "bounded", True) for one in self._chosen)
+        return not self.values or any(not getattr(one, "narrowed", True) for one in self._chosen)
 
     @property
     def refers(self) -> bool:

@@ -22,7 +22,7 @@ from libs.models.offline.lexicon import Lexicon, lexicon, singular
 from libs.models.offline.normalize import mended
 from libs.models.offline.selection import Doubt, Ground, Selection
 from libs.models.offline.slots import Slots
-from libs.models.offline.steps import Ask, ClauseResult, Steps
+from libs.models.offline.steps import Ask, ClauseResult, Steps, looks_at_all
 from libs.models.offline.tokens import Token, clean, tokens
 from libs.models.offline.workspace_index import WorkspaceIndex
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft, PlannerOutcome
@@ -170,22 +170,31 @@ class Work:
 
     def _drafted(self, text: str, found: Sequence[Token], clauses: Sequence[Clause]) -> PlanDraft | Answered | Asking:
         clauses = self._looks(text, clauses)
-        bad = next((clause for clause in clauses if clause.best is None or not clause.best.complete), None)
+        bad = next((one for one in clauses if one.best is None or not one.best.complete or self._orders(one)), None)
         if bad is not None:
             return self._puzzled(text, bad)
         readings = [self._sure(text, clause) for clause in clauses if clause.keeps is None]
+        if not readings and any(token.low in ("only", "just") for token in found):
+            return self._strange(text, text)  # It may mean that the others should go.
         if not readings:
             return Answered(texts.KEPT)
         if any(reading.tool.mutates for reading in readings) and refusals.asks_about_doing(found, self._lexicon):
             return Answered(texts.ASKING, AnswerKind.DECLINED)
         return PlanDraft(self._steps(text, clauses, readings))
 
+    def _orders(self, clause: Clause) -> bool:
+        """Return whether it begins with a verb of what no tool can do: "email the letter to Ann" moves no emails."""
+        words = [token.low for token in clause.span]
+        found = self._lexicon["beyond"].at(words, 0) if not (clause.best and clause.best.verb) else None
+        return bool(found and self._lexicon["determiners"].at(words, found[0]))
+
     def _puzzled(self, text: str, clause: Clause) -> Asking | Answered:
         """Quote what was not understood: a file that is not there, a word that may be misspelt, or the words."""
         if self._lexicon["beyond"].at([token.low for token in clause.span], 0):
             return Answered(texts.BEYOND, AnswerKind.DECLINED)
         left = clause.left or clause.span
-        missing = next((token for token in left if token.looks_like_a_file), None)
+        named = (token for token in left if token.looks_like_a_file and not self._index.is_extension(token.raw))
+        missing = next(named, None)
         if missing is not None and clause.best is not None and self._index.knows_top and "*" not in missing.raw:
             near = self._index.like(missing.raw)
             told = texts.NEAR.format(names=texts.names(near)) if near else ""
@@ -194,6 +203,8 @@ class Work:
         if better is not None and better != text and self.understands(better):
             return Asking(Doubt(texts.MEANT.format(said=better), text, (better,)))
         said = self._extra(text, clause) or _run(text, left)
+        if all(word in self._lexicon.grammar for word in said.lower().split()):
+            said = _run(text, clause.span)
         if clause.best is None:
             return self._strange(said, text)
         if not self._index.knows_top and len(left) == 1:
@@ -230,10 +241,14 @@ class Work:
         self, text: str, clauses: Sequence[Clause], span: Sequence[Token], reading: Reading, left: Sequence[Token]
     ) -> Sequence[Clause]:
         """Leave words out, unless one of them names a file, counts or negates, or was the only condition."""
-        decides = any(token.looks_like_a_file or self._lexicon.decides(token.low) for token in left)
+        decides = any(
+            token.looks_like_a_file or self._lexicon.decides(token.low) or token.kind == "name" for token in left
+        )
         if reading.tool.mutates or reading.tool is KEEP or reading.takes_all or reading.refers or decides:
             return clauses
-        return [Clause(tuple(span), (reading,), note=texts.LEFT_OUT.format(said=_run(text, left)))]
+        said = [token.low for token in left if token.low not in self._lexicon.grammar]
+        note = texts.LEFT_OUT.format(said=_run(text, left)) if said else ""
+        return [Clause(tuple(span), (reading,), note=note)]
 
     def _extra(self, text: str, clause: Clause) -> str:
         """Return the words after the longest beginning that is understood."""
@@ -333,6 +348,9 @@ class Work:
     def _made(self, text: str, clauses: Sequence[Clause], readings: Sequence[Reading]) -> Steps:
         steps = Steps(self._tools, self._index, self._shown(), last=self._last())
         rest, spared = list(readings), _spared(clauses)
+        if not any(each.tool.deletes({}) and not looks_at_all(each.tool) for each in readings):
+            # Of duplicates the original stays anyway.
+            spared = tuple(each for each in spared if not each.said.startswith("the original"))
         contrary = next((each for each in spared if each.refers), None)
         if contrary is not None and any(each.tool.deletes({}) and each.chooses for each in readings):
             raise Ask(Doubt(texts.WHAT_BEFORE.format(said=contrary.said), contrary.said))
@@ -360,10 +378,10 @@ def _run(text: str, left: Sequence[Token]) -> str:
         return ""
     end = real[0].end
     for token in real[1:]:
-        if token.start - end > 1:
+        if not all(word in lexicon().grammar for word in text[end : token.start].lower().split()):
             break
         end = token.end
-    return text[real[0].start : end].strip(" ,.;:!?")
+    return text[text.rfind(" ", 0, real[0].start) + 1 : end].strip(" ,.;:!?")
 
 
 __all__ = ["MORE_BELOW", "Planner"]

@@ -53,6 +53,9 @@ def refuse(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutco
     )
     if outside is not None:
         return Answered(texts.OUTSIDE.format(said=outside.raw), AnswerKind.DANGEROUS)
+    reserved = next((each for each in tokens if lexicon["untouchable"].all(each.low.strip("/").split("/")[-1:])), None)
+    if reserved is not None:
+        return Answered(texts.RESERVED.format(said=reserved.raw), AnswerKind.DANGEROUS)
     return _condition(tokens, lexicon)
 
 
@@ -60,6 +63,8 @@ def _condition(tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutcome | No
     words = [token.low if token.kind == "word" else "" for token in tokens]
     for at in range(len(words)):
         found = lexicon["conditions"].at(words, at)
+        if words[at].endswith("ly") and words[at + 1 : at + 2] not in ([], [""]):
+            continue  # "The Daily ones" are files.
         if words[at] == "when" and (
             at == 0 or not words[at - 1] or words[at + 1 : at + 2] in (["was"], ["did"], ["is"], ["were"])
         ):

@@ -23,7 +23,7 @@ VERBS: Mapping[str, str] = {
     "delete": r"delet\w*|remov\w*|eras\w*|trash|bin|del|rm|binn\w*|scrap|toss\w*"
     r"|discard|wipe|purge|shred|clear|dedup\w*"
     r"|clean\w*|tidy|empty (?:the|this|my)|dump|ditch|throw|chuck|toss|get(?:ting)? rid|free up|keep (?:just|only|one)"
-    r"|(?:can|should|must|to) go",
+    r"|(?:can|should|must|to) go|(?:do not|don'?t|no longer) (?:need|want)",
     "copy": r"copy|copies|copied|copying|duplicate|clone|back(ing)? ?up|backup",
     "pack": r"zip\w*|pack\w*|compress\w*|archiv\w*|bundle|tar\w*|back(ing)? ?up|backup",
     "unpack": r"unzip\w*|unpack\w*|unarchive|extract\w*|decompress\w*|open|untar",
@@ -183,12 +183,13 @@ def _unlimited(plan: Plan, tools: Mapping[str, ToolDefinition], said: str) -> It
     if any(tools[read.tool].effect is Effect.REPORT for read in reads):
         return  # a limit may be that of the report
     for found in SIZE.finditer(said):
-        key = "smaller_than" if SMALLER.search(found["than"]) else "larger_than"
+        keys = ["smaller_than" if SMALLER.search(found["than"]) else "larger_than"]
+        if any(found.start() in range(*each.span()) for each in EXCEPT.finditer(said)):
+            keys = ["smaller_than", "larger_than"]
         unit = UNITS.get(found["unit"].rstrip("s")) or UNITS[f"{found['unit'][0]}b"]
         size = float(found["number"].replace(",", "") or 0) * unit
-        if not any(
-            abs(float(given.get(key) or -1e18) - size) <= 0.08 * size + 1 for given in (read.args for read in reads)
-        ):
+        given = [float(read.args.get(key) or -1e18) for read in reads for key in keys]
+        if not any(abs(one - size) <= 0.08 * size + 1 for one in given):
             yield first, f"Step {first} does not keep to {found[0].strip()}: the request limits the size."
     for pattern, fields in LIMITS.items() if reads else ():
         word = re.search(pattern, said)

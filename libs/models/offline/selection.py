@@ -112,19 +112,14 @@ class Selection:
         return not self.limits and self.order is None and self.refers is None
 
     @property
+    def narrowed(self) -> bool:
+        """Return whether it says what is meant, and not only what is not."""
+        return replace(self, exclude=()).bounded
+
+    @property
     def bounded(self) -> bool:
         """Return whether it is less than everything in the whole folder."""
-        chosen = (
-            self.names,
-            self.stems,
-            self.patterns,
-            self.limits,
-            self.order,
-            self.refers,
-            self.folders,
-            self.exclude,
-        )
-        return any(chosen) or self.endings is not None
+        return self.endings is not None or any(getattr(self, field) for field in CHOOSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +141,11 @@ class Ground:
 
 
 WHOLE = ("everything", "deep", "here")
-PLACES = frozenset(["in", "inside", "within", "from", "under", "of", "at"])
+PLACES = frozenset(["in", "inside", "within", "from", "under", "of", "at", "by"])
 LINKS = frozenset(["from", "by", "for", "of"])
 """Between a noun and a word that names have: "the invoice from Amazon"."""
+CHOOSING = ("names", "stems", "patterns", "limits", "order", "refers", "folders", "exclude")
+"""Fields of a selection that choose, beside its endings."""
 NUMBER = re.compile(r"(.*?)(\d+)(\D*)$")
 FOLDER_WORDS = frozenset(["folder", "directory", "subfolder"])
 BEFORE_A_FOLDER = FOLDER_WORDS | frozenset(["the", "my", "our", "folders", "called", "named"])
@@ -160,7 +157,11 @@ def parse(span: Sequence[Token], ground: Ground) -> Parsed:
     """Read a noun phrase, with its lists and exceptions."""
     wanted, spared = _parted(list(span), ground)
     items: list[_Read] = []
-    for joint, part in _items(wanted, ground):
+    parts = [*_items(wanted, ground)]
+    folders = bool(parts) and singular(parts[-1][1][-1].low) in FOLDER_WORDS and len(parts) > 1
+    for joint, part in parts:
+        if folders and any(path in ground.index.folders for path in part[-1].paths):
+            part.append(replace(part[-1], raw="folder", low="folder", kind="word", paths=(), start=part[-1].end))
         item = _Item(part, ground).read()
         item.unowned += [part[0]] if items and part[0].low in ("only", "just") else []
         if not items or not _continues(items[-1], item, joint):
@@ -172,11 +173,32 @@ def parse(span: Sequence[Token], ground: Ground) -> Parsed:
         return parsed
     while len(spared) > 1 and spared[-1].low in ("alone", "untouched", "out", "apart", "aside"):
         spared = spared[:-1]
+    if len(spared) > 1 and spared[0].low in LINKS and not any(one in ground.index.folders for one in spared[1].paths):
+        spared = spared[1:]  # "Not from Amazon".
     away = parse(spared, ground)
     patterns, misread = excluded(away.selections)
-    unowned = (*parsed.unowned, *away.unowned, *(spared if misread or not away.selections else ()))
-    chosen = tuple(replace(each, exclude=(*each.exclude, *patterns)) for each in parsed.selections)
+    limits = beyond(away.selections) or ()
+    unowned = (*parsed.unowned, *away.unowned, *(spared if (misread and not limits) or not away.selections else ()))
+    chosen = tuple(
+        replace(each, exclude=(*each.exclude, *patterns), limits=(*each.limits, *limits)) for each in parsed.selections
+    )
+    if any(dict(each.limits).keys() & dict(limits).keys() for each in parsed.selections):
+        unowned = (*unowned, *spared)
     return Parsed(chosen, unowned, parsed.doubt or away.doubt)
+
+
+INVERSE = {"larger_than": "smaller_than", "modified_before": "modified_after", "containing": "lacking"}
+INVERSE |= {there: here for here, there in INVERSE.items()}
+
+
+def beyond(selections: Sequence[Selection]) -> tuple[tuple[str, Any], ...] | None:
+    """Return the limit that leaves out a selection by one limit alone, such as "the ones under 1 MB"."""
+    if len(selections) != 1 or len(limits := selections[0].limits) != 1 or limits[0][0] not in INVERSE:
+        return None
+    role, value = limits[0]
+    plain = replace(selections[0], limits=(), refers=None)
+    off = {"larger_than": 1, "smaller_than": -1}.get(role, 0)  # Each of the two is without its bound.
+    return None if plain.bounded else ((INVERSE[role], value + off if off else value),)
 
 
 def excluded(selections: Sequence[Selection]) -> tuple[tuple[str, ...], bool]:
@@ -214,7 +236,7 @@ def _parted(span: list[Token], ground: Ground) -> tuple[list[Token], list[Token]
             found = (1, True)
         if lexicon["shallow"].at(words, start) or (found and when_at(words, start, lexicon, ground.now)):
             continue
-        if found is not None:
+        if found is not None and start + found[0] < len(span):
             return span[:at], span[start + found[0] :]
     return span, None
 
@@ -388,6 +410,12 @@ class _Read:
     """True if names begin or end with something."""
 
 
+RULES = (
+    *("pronoun", "everything", "depth", "place", "size", "age", "named", "mention", "empty", "sorted", "superlative"),
+    *("kind", "name", "noun", "other", "count", "determiner", "relative", "word"),
+)
+
+
 class _Item:
     """Reads one item, left to right: each rule owns the words that it takes, or takes none."""
 
@@ -408,27 +436,7 @@ class _Item:
     def read(self) -> _Read:
         if self._words[0] in ("only", "just"):
             self._at = 1
-        rules: tuple[Callable[[], int], ...] = (
-            self._pronoun,
-            self._everything,
-            self._depth,
-            self._place,
-            self._size,
-            self._age,
-            self._named,
-            self._mention,
-            self._empty,
-            self._superlative,
-            self._sorted,
-            self._kind,
-            self._name,
-            self._noun,
-            self._other,
-            self._count,
-            self._determiner,
-            self._relative,
-            self._word,
-        )
+        rules: list[Callable[[], int]] = [getattr(self, f"_{rule}") for rule in RULES]
         while self._at < len(self._span):
             if self._span[self._at].kind == "mark" and self._word_here not in (",",):
                 taken = 1
@@ -441,6 +449,7 @@ class _Item:
         return self._finished()
 
     def _finished(self) -> _Read:
+        self._put(said=self._out.selection.said or self._raw(0, len(self._span)))
         chosen = self._out.selection
         if not self._headed and not chosen.everything and not replace(chosen, folders=()).bounded:
             self._out.unowned = self._out.unowned or list(self._span)
@@ -461,6 +470,12 @@ class _Item:
         ):
             self._put(refers="thing", said=self._raw(0, len(self._span)))
             return self._out
+        if chosen.stems and (housed := self._housed(chosen)):
+            self._put(folders=housed[:1], stems=(housed[1:],), placed=True)
+            chosen = self._out.selection
+        if chosen.limits and not chosen.stems and chosen.names and self._may_hold(chosen):
+            self._put(names=(), folders=chosen.names, kind="file", placed=True)
+            chosen = self._out.selection
         if chosen.names and (chosen.stems or chosen.endings is not None or chosen.limits):
             self._out.unowned += [token for token in self._span if token.paths]
         if chosen.order and chosen.most is None:
@@ -474,6 +489,28 @@ class _Item:
         ):
             self._put(one=chosen.order is None)
         return self._out
+
+    def _housed(self, chosen: Selection) -> tuple[str, ...]:
+        """Return a folder and the words of names in it, for words that no name has: "the bank statements" in bank."""
+        stem, index = chosen.stems[0], self._index
+        if (
+            len(stem) < 2
+            or chosen.folders
+            or not index.knows_all
+            or index.matching(chosen.include, folders=(), deep=True)
+        ):
+            return ()
+        for word in stem:
+            rest = tuple(one for one in stem if one != word)
+            homes = [*index.folder(word), *index.folder(f"{word}s")]
+            if len(homes) == 1 and index.matching([f"*{'*'.join(rest)}*"], folders=homes, deep=True):
+                return (homes[0], *rest)
+        return ()
+
+    def _may_hold(self, chosen: Selection) -> bool:
+        """Return whether names are folders that mean their files: "podcasts older than a year"."""
+        folders = all(name in self._index.folders for name in chosen.names)
+        return folders and not FOLDER_WORDS & set(map(singular, self._words))
 
     def _put(self, **found: Any) -> None:
         self._out.selection = replace(self._out.selection, **found)
@@ -589,7 +626,7 @@ class _Item:
         taken, limits, changed = found
         said = self._span[self._at : self._at + taken]
         year = next((token.low for token in said if token.low.isdecimal() and self._index.having(token.low)), None)
-        if year and not changed:
+        if year and not changed and said[0].low in ("from", "of", "in", "for", "during", year):
             offers = f'with "{year}" in the name', f"changed in {year}"
             self._out.doubt = Doubt(texts.YEAR.format(year=year), " ".join(token.raw for token in said), offers)
         self._limit(**limits)
@@ -685,13 +722,18 @@ class _Item:
         self._plural = self._words[self._at + taken - 1].endswith("s") or self._word_here[0] in ".*"
         if not self._narrow(endings):
             return 0
+        token = self._span[self._at]
+        if len(self._span) == 1 and token.raw in self._index.folders and token.raw in token.paths:
+            offers = token.raw, f"files ending in {endings[0]}"
+            question = texts.WHICH.format(said=token.raw, names=texts.choices(offers))
+            self._out.doubt = Doubt(question, token.raw, offers, of_changes=True)
         self._headed = True
         return taken
 
     def _endings(self) -> tuple[tuple[str, ...], int]:
         found = self._lexicon.kinds.at(self._words, self._at)
         word = self._word_here
-        if found is not None:
+        if found is not None and not self._spelt():
             category = found[1][0]
             ends = found[1] if category.startswith(".") else tuple(f".{one}" for one in self._index.category(category))
             return ends, found[0]
@@ -711,6 +753,12 @@ class _Item:
             ):
                 return tuple(f".{one}" for one in self._lexicon.aliases.get(extension, (extension,))), 1
         return (), 0
+
+    def _spelt(self) -> bool:
+        """Return whether it is a folder's name, with its capital: "except Archive" is about no kind of file."""
+        token = self._span[self._at]
+        named = token.raw in token.paths and token.raw in self._index.folders
+        return named and (token.kind == "name" or (token.raw[:1].isupper() and not self._out.determined))
 
     def _narrow(self, endings: Sequence[str]) -> bool:
         """Two kinds side by side are both meant: "jpg photos"."""
@@ -758,7 +806,7 @@ class _Item:
             return 0
         beside = [*self._words[max(0, self._at - 1) : self._at], *self._words[self._at + 1 : self._at + 2]]
         folders = tuple(path for path in token.paths if path in self._index.folders)
-        if folders and FOLDER_WORDS & set(beside):
+        if folders and FOLDER_WORDS & set(map(singular, beside)):
             self._choose_names(token, folders)
             return 1
         return 0
@@ -779,8 +827,9 @@ class _Item:
             shallow = [path for path in exact if "/" not in path]
             paths = shallow if len(shallow) == 1 else exact or paths
         if len(paths) > 1:
-            self._out.doubt = which(token.raw, paths)
-        self._put(names=(*self._out.selection.names, paths[0]))
+            # A look shows all of them.
+            self._out.doubt = replace(which(token.raw, paths), of_changes=True)
+        self._put(names=(*self._out.selection.names, *paths))
         self._headed = True
 
     def _noun(self) -> int:
@@ -849,7 +898,7 @@ class _Item:
                 and (token.low != singular(token.low) or self._out.determined)
             ):
                 return self._by_word(token, words)
-            self._out.doubt = which(token.raw, [*token.paths, *holders[0]])
+            self._out.doubt = replace(which(token.raw, [*token.paths, *holders[0]]), of_changes=True)
         return self._by_word(token, words)
 
     def _is_ordinal(self, token: Token) -> bool:

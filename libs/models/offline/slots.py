@@ -151,8 +151,8 @@ class Slots:
         if len(named) == 1:
             return Value(Selection(names=named))
         parsed = parse(span, self._ground)
-        if len(parsed.selections) != 1 or parsed.unowned:
-            return Value((), tuple(span)) if _is_file_like(span) or parsed.unowned else None
+        if len(parsed.selections) != 1 or parsed.unowned or parsed.selections[0].exclude:
+            return Value((), tuple(span)) if _is_file_like(span) or parsed.unowned or parsed.selections else None
         return self._one(parsed, span)
 
     def _one(self, parsed: Parsed, span: Sequence[Token]) -> Value | None:
@@ -161,11 +161,14 @@ class Slots:
             return None
         if chosen.refers not in (None, "rest") or len(chosen.names) == 1:
             return Value(chosen, (), parsed.doubt)
+        if chosen.names and parsed.doubt:
+            return Value(replace(chosen, names=chosen.names[:1]), (), replace(parsed.doubt, of_changes=False))
         if chosen.names or not chosen.by_name_only or not chosen.include or chosen.exclude:
             return None
         found = self._index.matching(chosen.include, folders=chosen.tops, deep=True)
-        if not found:
-            return None
+        kind = not (chosen.stems or chosen.patterns or self._lexicon["determiners"].at([span[0].low], 0))
+        if not found or (kind and len(found) > 1):
+            return None  # "In flac" is no file.
         doubt = which(written(span), found) if len(found) > 1 else None
         return Value(Selection(names=(found[0],)), (), parsed.doubt or doubt)
 
@@ -223,14 +226,14 @@ class Slots:
             top = [path for path in folders if "/" not in path]
             doubt = None if len(top) == 1 else which(raw, folders)
             return Value(Target((top or folders)[0]), (), doubt)
-        if len(body) == 1 and body[0].kind == "name" and not marked:
+        if (len(body) == 1 and body[0].kind == "name" and not marked) or body[-1].low in ("file", "document"):
             return Value((), tuple(body))
         outside = self._lexicon["outside"].all(raw.casefold().split())
         if tail := self._tail(body):
             return Value((), tail)
         if not _is_name(body, self._lexicon.grammar, slash=True) or raw.lower().endswith(self._archived):
             return Value((), tuple(body))
-        if (outside and not marked) or owned:
+        if ((outside and not marked) or owned) and body[0].kind != "quote":
             return Value(Target(raw, new=True), (), Doubt(texts.TARGET.format(said=raw), written(body), (raw,)))
         return Value(Target(self._under(raw), new=True), (), None if marked else _really(body))
 
@@ -296,34 +299,12 @@ class Slots:
         """Return a literal text: in quotes, or one word; a sign may be spelt out."""
         if len(span) == 1 and span[0].kind == "quote":
             return Value(span[0].raw)
-        body = _trimmed(
-            span,
-            (
-                "the",
-                "a",
-                "all",
-                "any",
-                "every",
-                "text",
-                "word",
-                "words",
-                "letters",
-                "characters",
-                "prefix",
-                "suffix",
-                "with",
-                "extra",
-            ),
-            (),
-        )
+        body = _trimmed(span, tuple(self._lexicon["before_text"].words), ())
         if len(body) == 1 and body[0].kind == "quote":
             return Value(body[0].raw)
         said = [token.low for token in body]
-        sign = (
-            self._lexicon.symbols.get(" ".join(said))
-            or self._lexicon.symbols.get(" ".join(said).removesuffix("s"))
-            or self._lexicon.symbols.get(" ".join(said).removesuffix("es"))
-        )
+        spelt, symbols = " ".join(said), self._lexicon.symbols
+        sign = next((symbols[one] for end in ("", "s", "es") if (one := spelt.removesuffix(end)) in symbols), None)
         if sign is not None:
             return Value(sign)
         if len(body) != 1 or any(word in self._lexicon.grammar or word in self._lexicon.nouns for word in said):

@@ -10,11 +10,12 @@ from typing import Any, NoReturn
 
 from libs.models.offline import texts
 from libs.models.offline.intents import Reading
-from libs.models.offline.selection import Doubt, Selection, excluded
+from libs.models.offline.selection import Doubt, Selection, beyond, excluded
 from libs.models.offline.slots import NUMBERED, Series, Several, Target
 from libs.models.offline.workspace_index import WorkspaceIndex
 from libs.skills import Effect, Need, ToolDefinition, selected
 from libs.skills.categories import split_suffix
+from libs.texts import count
 
 
 class Ask(Exception):
@@ -89,30 +90,32 @@ class Steps:
             target = plain["target"] = self._single(Selection(refers="one", said="there"), "target")
         self._check_names(plain)
         self._finish_names(plain, chosen)
-        if _looks_at_all(tool) and tool.mutates and any(result.tool.method == "copy_nodes" for result in self.results):
+        if looks_at_all(tool) and tool.mutates and any(result.tool.method == "copy_nodes" for result in self.results):
             raise Ask(Doubt(texts.COPIES))
         if over is not None:
             self._over(tool, plain, self._spared(over, spared, target, tool), param, said, target)
             return
         for one_of in each[1]:
             self._put(tool, {**plain, each[0]: one_of} if each[0] else plain, said)
-        chosen = chosen or ((Selection(names=tuple(each[1])),) if each[0] else ())
-        self.results.append(
-            ClauseResult(
-                tool,
-                chosen,
-                product=self._product(tool, plain, chosen),
-                target=target,
-                name=self._called(tool, plain, chosen),
-            )
-        )
+        self._close(tool, plain, chosen or ((Selection(names=tuple(each[1])),) if each[0] else ()), (), target)
+
+    def _close(
+        self,
+        tool: ToolDefinition,
+        plain: Mapping[str, Any],
+        chosen: Sequence[Selection],
+        nodes: Sequence[str],
+        target: str,
+    ) -> None:
+        product, name = self._product(tool, plain, chosen), self._called(tool, plain, chosen)
+        self.results.append(ClauseResult(tool, tuple(chosen), tuple(filter(None, nodes)), product, target, name))
 
     def _unplaced(self) -> NoReturn:
         raise Ask(Doubt(texts.STEPS))
 
     def _default(self, reading: Reading) -> tuple[Selection, ...] | None:
         """Return the folder's files if the template has no slot for files."""
-        if _looks_at_all(reading.tool):
+        if looks_at_all(reading.tool):
             return (Selection(everything=True),)
         slots = [
             name for name, slot in reading.intent.slots.items() if slot.type in ("selection", "contents") and slot.param
@@ -167,16 +170,7 @@ class Steps:
             self._put(tool, args, said)
             if tool.effect in (Effect.READ, Effect.REPORT) and "nodes" in tool.returns:
                 nodes.append(f"$step({len(self.made)}).nodes")
-        self.results.append(
-            ClauseResult(
-                tool,
-                tuple(chosen),
-                tuple(filter(None, nodes)),
-                self._product(tool, plain, chosen),
-                target,
-                self._called(tool, plain, chosen),
-            )
-        )
+        self._close(tool, plain, chosen, nodes, target)
 
     def _opened(self, tool: ToolDefinition, plain: dict[str, Any], each: Selection) -> Selection:
         """Replace a folder by its contents if it is sorted, or packed without a part of it."""
@@ -199,7 +193,29 @@ class Steps:
             raise Ask(Doubt(texts.INTO_ITSELF.format(said=each.names[0])))
         if each.order and not tool.mutates and not each.folders and not each.placed:
             each = replace(each, deep=True)
+        if not tool.mutates and self._only_below(each):
+            each = replace(each, deep=True)
+        if "include" in tool.roles.values() and tool.effect is Effect.REPORT and (each.names or each.refers):
+            if each.refers and self.results and len(self.results[-1].chosen) == 1:
+                before = self.results[-1].chosen[0]
+                return replace(before, shallow=not (before.deep or before.names))
+            named = each.names or self._named(each)
+            if len(named) > 1 and any(name in self.index.folders and not self.index.holds(name) for name in named):
+                raise Ask(Doubt(texts.STEPS))  # One item, such as node_modules, is measured by itself.
+            held = (escape(name) + ("/*" if name in self.index.folders else "") for name in named)
+            each = replace(each, names=(), refers=None, patterns=tuple(held), folders=(".",))
         return each
+
+    def _only_below(self, each: Selection) -> bool:
+        """Return whether what names select is in subfolders alone."""
+        if each.names or not each.include or not self.index.knows_all or each.shallow or each.placed:
+            return False
+        folders = each.kind == "directory"
+        found = [
+            self.index.matching(each.include, folders=each.tops, deep=deep, exclude=each.exclude, directories=folders)
+            for deep in (False, True)
+        ]
+        return not found[0] and bool(found[1])
 
     def _spread_over(self, tool: ToolDefinition, args: dict[str, Any], each: Selection, said: str) -> None:
         """Set the parameters of the tool, or of the read that it needs, from a selection."""
@@ -263,9 +279,12 @@ class Steps:
         self, chosen: Sequence[Selection], spared: Sequence[Selection], target: str, tool: ToolDefinition
     ) -> list[Selection]:
         """Return the selections without what stays. Raises `Ask` if nothing is left, or if the words are ambiguous."""
-        patterns, misread = excluded([each for each in spared if each.bounded])
-        if misread:
-            raise Ask(Doubt(texts.STEPS))
+        kept = [each for each in spared if each.bounded]
+        patterns, misread = excluded(kept)
+        limits = beyond(kept) or ()
+        if misread and not limits:
+            raise Ask(Doubt(texts.SPARED.format(said=kept[0].said), kept[0].said))
+        chosen = _both(chosen, (Selection(limits=limits),)) if limits else chosen
         return [self._checked(each, patterns, target, tool) for each in chosen]
 
     def _checked(self, each: Selection, patterns: Sequence[str], target: str, tool: ToolDefinition) -> Selection:
@@ -277,11 +296,11 @@ class Steps:
             raise Ask(Doubt(texts.REST.format(names=texts.names(patterns)), "", ()))
         folders = any(name in self.index.folders for name in each.names)
         held = (*each.exclude, *(patterns if folders or not each.names else ()))
-        if tool.deletes({}) and not each.bounded and not held and not _looks_at_all(tool):
+        if tool.deletes({}) and not each.bounded and not held and not looks_at_all(tool):
             raise Ask(Doubt(texts.EVERYTHING))
         if each.bare and not tool.mutates and self.shown and not self.results:
             each = replace(each, names=tuple(self.shown))
-        if each.bare and tool.mutates and (self.results or self.shown):
+        if each.bare and (tool.mutates or (not self.shown and self.last and self.last.tool.effect is Effect.REPORT)):
             raise Ask(Doubt(texts.AMONG))
         kind = each.kind
         if each.everything and held and not self._are_paths(held):
@@ -289,6 +308,10 @@ class Steps:
         if each.everything and target and target in self.index.folders:
             held = (*held, escape(target))
         chosen = replace(each, exclude=tuple(dict.fromkeys(held)), kind=kind)
+        before = {name for result in self.results for one in result.chosen for name in one.names}
+        near = tuple(name for name in before if each.one and each.include and selected(name, include=each.include))
+        if len(near) == 1:  # "Unzip fonts.zip, then delete the zip."
+            chosen = replace(chosen, names=near, stems=(), endings=None, patterns=())
         if tool.mutates:
             self._count(chosen, said=bool(held))
         return chosen
@@ -303,21 +326,23 @@ class Steps:
         known = self.index.knows_all or (self.index.knows_top and not each.deep)
         if each.count is not None and each.order is None and not (known and each.by_name_only):
             raise Ask(Doubt(texts.WHICH_OF.format(count=each.count)))
-        if not known or not each.by_name_only or (each.count is None and not each.include):
+        hollow = each.kind == "directory" and each.limits == (("empty", True),)
+        if not known or not (each.by_name_only or hollow) or not (each.count or each.include or hollow):
             return
         found = self.index.matching(
             each.include, folders=each.tops, deep=each.deep, exclude=each.exclude, directories=each.kind == "directory"
         )
+        found = [path for path in found if not (hollow and self.index.holds(path))]
         if said and not found and self.index.matching(each.include, folders=each.tops, deep=each.deep):
             raise Ask(Doubt(texts.NOTHING_LEFT))
         if each.count is not None and found and len(found) != each.count and each.order is None:
             raise Ask(
                 Doubt(texts.COUNT.format(said=each.count, found=len(found), names=texts.names(found)), "", tuple(found))
             )
-        if each.one and len(found) > 1 and each.kind != "directory":
-            stem = " ".join(each.stems[0]) if each.stems else "that"
-            question = texts.ONE.format(found=len(found), said=stem, names=texts.choices(found[: texts.SHOWN_MOST]))
-            raise Ask(Doubt(question, stem, tuple(found[: texts.SHOWN_MOST])))
+        if each.one and len(found) > 1 and (hollow or each.kind != "directory"):
+            amount, offers = count(len(found), "folder" if hollow else "file"), found[: texts.SHOWN_MOST]
+            question = texts.ONE.format(found=amount, said=each.said, names=texts.choices(offers))
+            raise Ask(Doubt(question, each.said, tuple(offers)))
 
     def _joined(self, chosen: Sequence[Selection]) -> Selection:
         """Several selections as one list of names, where names alone decide."""
@@ -457,7 +482,7 @@ def _repeats(tool: ToolDefinition) -> bool:
     return "archive" not in tool.returns
 
 
-def _looks_at_all(tool: ToolDefinition) -> bool:
+def looks_at_all(tool: ToolDefinition) -> bool:
     """Return whether the tool works on a whole folder by default, through a read that finds what it needs."""
     return any(need.field != "nodes" for need in tool.needs)
 

@@ -46,6 +46,14 @@ class WorkspaceIndex:
         )
 
     @cached_property
+    def _holders(self) -> frozenset[str]:
+        return frozenset(map(dirname, (*self.files, *self.folders)))
+
+    def holds(self, folder: str) -> bool:
+        """Return whether something is known to be in a folder."""
+        return folder in self._holders
+
+    @cached_property
     def _named(self) -> Mapping[str, tuple[str, ...]]:
         found: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for path in (*self.folders, *self.files):
@@ -71,7 +79,10 @@ class WorkspaceIndex:
 
     def having(self, word: str) -> tuple[str, ...]:
         """Files with this word in their names."""
-        return self._words.get(singular(folded(word)), ())
+        said = singular(folded(word))
+        if "-" in said.strip("-"):  # "The W-2s": one word to a person, two pieces of a name.
+            return tuple(path for path in self.files if said in _last(path))
+        return self._words.get(said, ())
 
     def like(self, text: str, most: int = 3) -> list[str]:
         """Names that come near a text, the nearest first."""
@@ -103,7 +114,7 @@ class WorkspaceIndex:
         tops = ["" if folder == "." else folder for folder in folders] or [""]
         return [
             path
-            for path in (self.folders if directories else self.files)
+            for path in (sorted(self.folders) if directories else self.files)
             if _inside(path, tops, deep=deep)
             and (wanted is None or _hits(wanted, path))
             and not (spared is not None and any(_hits(spared, above) for above in _lineage(path)))

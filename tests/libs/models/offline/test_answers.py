@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from libs.events.committee import Task
+from libs.events.committee import Exchange, Task
 from libs.events.values import Observation, StepState
 from libs.models.offline import OfflineModel
 
@@ -164,7 +164,7 @@ async def test_answer_gives_fractions_of_a_day(model: OfflineModel) -> None:
     [
         (
             {"repositories": ["project-a", "project-b"], "files": 14, "odd": ["a\\x0ab.txt"]},
-            "Left alone: 2 repositories (project-a, project-b) and 14 system or temporary files;"
+            "Left alone: 2 folders (project-a, project-b) and 14 system or temporary files;"
             " 1 file with unprintable characters in its name: a\\x0ab.txt.",
         ),
         ({"repositories": [], "files": 0, "ignored": 3, "odd": []}, "Left alone: 3 ignored files."),
@@ -292,3 +292,28 @@ async def test_the_planner_answers_once_its_steps_ended(model: OfflineModel) -> 
     seen = (saw("manage-files.create", {"created": ["A"]}),)
     outcome = await model.plan(Task(text="make a folder A", intent="", observations=seen), ())
     assert getattr(outcome, "text", None) == "Created A."
+
+
+async def test_empty_list_names_what_it_left_out(model: OfflineModel) -> None:
+    sought = {"path": ".", "include": ["*.mov"], "larger_than": 1_000_000, "exclude": ["a.mov"]}
+    listed = saw("manage-files.list", {"nodes": [], "count": 0, "sought": sought})
+    assert await told(model, listed) == "No MOV files over 1 MB here, without a.mov."
+
+
+async def test_words_of_names_are_told_once_without_wildcards(model: OfflineModel) -> None:
+    sought = {"path": ".", "include": ["*bank*tax*", "*tax*bank*"]}
+    nothing = saw("manage-files.move", {"files": 0})
+    listed = saw("manage-files.list", {"nodes": [], "count": 0, "sought": sought})
+    assert await told(model, listed, nothing) == "No files like “bank tax” here."
+
+
+async def test_age_of_a_file_is_told(model: OfflineModel) -> None:
+    data = {"files": 1, "directories": 0, "bytes": 10, "modified_at": "2024-03-02T10:00:00"}
+    assert await told(model, saw("manage-files.get_metadata", data)) == "1 file (10 bytes). Last changed on 2024-03-02."
+
+
+async def test_what_was_left_alone_is_told_once_a_conversation(model: OfflineModel) -> None:
+    listed = saw("manage-files.list", {"nodes": ["a"], "count": 1}, left_alone={"files": 1})
+    before = (Exchange(text="list", answer="1 file: a. Left alone: 1 system or temporary file."),)
+    task = Task(text="list", intent="", observations=(listed,), history=before)
+    assert "".join([part.text async for part in model.answer(task)]) == "1 file: a."

@@ -41,6 +41,11 @@ UNOWNED = [
     ("zip the photos with a password", "with a password"),
     ("compress Docs into a tarball", "into a tarball"),
     ("delete the blurry photos", "blurry"),
+    ("rename the photos from the Nikon to Trip 1, Trip 2 and so on", "from the Nikon"),
+    ("rename all .pdf in Italy so spaces become underscores", "all .pdf in Italy so"),
+    ("make the file extensions lowercase", "make the file extensions lowercase"),
+    ("combine the notes into one file", "file"),
+    ("keep only the pictures", "keep only the pictures"),
     ("delete the tmp files frobnicated", "frobnicated"),
     ("move the PDFs to Docs by zorp", "by zorp"),
 ]
@@ -61,6 +66,9 @@ LIMITED = [
     ("dedupe but keep the one without 'copy' in the name", "copy"),
     ("copy the notes to my Desktop", "no folder “Desktop”"),
     ("delete the copy of a.pdf", "copy"),
+    ("delete the oldest one", "Among which files"),
+    ("delete all pdfs in Italy except the newest", "“the newest”"),
+    ("unzip fonts.zip and delete the pdf", "“the pdf”: (1) a.pdf"),
 ]
 
 
@@ -400,6 +408,9 @@ LOOKS = [
     "are there files that I have twice",
     "find every file that mentions api_key here",
     "find all inline comments",
+    "find all pdfs by Amazon",
+    "list the typescript files that are not tests",
+    "find the pdf where the landlord is mentioned",
 ]
 
 
@@ -455,3 +466,158 @@ def test_two_meanings_of_one_tool_are_asked_about(read: Read) -> None:
     outcome = read("group the files in subfolders by type")
     assert isinstance(outcome, ClarificationNeeded)
     assert "(1) subfolders included, (2) without that" in outcome.question
+
+
+REST: dict[str, dict[str, Any]] = {
+    "under 1 MB": {"larger_than": 999_999},
+    "over 5 MB": {"smaller_than": 5_000_001},
+    "older than 2024": {"modified_after": "2024-01-01"},
+    "changed since 2024": {"modified_before": "2024-01-01"},
+    "that mention rent": {"lacking": "rent"},
+}
+"""A limit of what stays, and the limit of the rest."""
+SPARING = (
+    "move the pdfs to Docs, but not the ones {}",
+    "move the pdfs to Docs except those {}",
+    "zip the pdfs without those {}",
+)
+
+
+@pytest.mark.parametrize("frame", SPARING)
+@pytest.mark.parametrize("limit", REST)
+def test_limit_of_an_exception_limits_the_rest(read: Read, frame: str, limit: str) -> None:
+    outcome = read(frame.format(limit))
+    if isinstance(outcome, PlanDraft):
+        listing = calls(outcome)[0][1]
+        assert REST[limit].items() <= listing.items()
+        assert listing["include"] == ["*.pdf"]
+
+
+@pytest.mark.parametrize("limit", ["under 1 MB", "over 5 MB"])
+@pytest.mark.parametrize("frame", SPARING)
+def test_exception_by_size_alone_is_planned(read: Read, frame: str, limit: str) -> None:
+    assert changes(read(frame.format(limit)))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "delete all pdfs in all subfolders but keep the ones in Italy",
+        "remove the duplicates and keep the ones in Italy",
+        "zip the pdfs and keep those in Italy",
+    ],
+)
+def test_keep_after_a_change_moves_nothing(read: Read, request_: str) -> None:
+    outcome = read(request_)
+    assert isinstance(outcome, ClarificationNeeded) or "manage-files.move" not in dict(calls(outcome))
+
+
+def test_folder_spelt_as_it_is_no_kind_of_file(read: Read) -> None:
+    folder = {"names": ["Archive/", "Templates/", "a.zip"], "paths": ["a.zip"], "files": 1}
+    shown = (Exchange(text="which folders are empty?", answer="…", shown=("Archive", "Templates")),)
+    listing, _ = calls(read("delete those except Archive", workspace=folder, history=shown))
+    assert listing[1]["include"] == ["Templates"]
+
+
+def test_name_of_folder_and_kind_is_asked_about(read: Read) -> None:
+    folder = {"names": ["logs/", "old.log"], "paths": ["old.log", "logs/app.log"], "files": 2}
+    asked = read("delete logs", workspace=folder)
+    assert isinstance(asked, ClarificationNeeded)
+    for reply, include in (("1", ["logs"]), ("2", ["*.log"])):
+        assert calls(read("delete logs", workspace=folder, clarification=reply))[0][1]["include"] == include
+
+
+def test_the_empty_folder_is_one_of_several(read: Read) -> None:
+    folder = {"names": ["Archive/", "Best/", "Docs/"], "paths": ["Docs/a.txt"], "files": 1}
+    asked = read("delete the empty folder", workspace=folder)
+    assert isinstance(asked, ClarificationNeeded)
+    assert "2 folders match “the empty folder”: (1) Archive, (2) Best" in asked.question
+    one = {"names": ["Archive/", "Docs/"], "paths": ["Docs/a.txt"], "files": 1}
+    assert changes(read("delete the empty folder", workspace=one))
+
+
+def test_later_noun_means_the_file_that_was_named(read: Read) -> None:
+    folder = {"names": ["a.zip", "b.zip"], "paths": ["a.zip", "b.zip"], "files": 2}
+    _, listing, _ = calls(read("unzip a.zip and then delete the zip", workspace=folder))
+    assert listing[1]["include"] == ["a.zip"]
+
+
+@pytest.mark.parametrize("request_", ["delete .git", "move .git to Docs", "zip web/.git"])
+def test_data_of_version_control_is_refused(read: Read, request_: str) -> None:
+    outcome = read(request_)
+    assert isinstance(outcome, Answered)
+    assert outcome.kind is AnswerKind.DANGEROUS
+    assert ".git" in outcome.text
+
+
+@pytest.mark.parametrize("request_", ["email the invoices to Ann", "print the pdfs to Docs"])
+def test_verb_of_no_tool_is_declined(read: Read, request_: str) -> None:
+    outcome = read(request_)
+    assert isinstance(outcome, Answered)
+    assert outcome.kind is AnswerKind.DECLINED
+
+
+LOOKED = [
+    ("which folders are empty?", {"empty": True, "node_kind": "directory"}),
+    ("which photos are not jpgs?", {"exclude": ["*.jpg", "*.jpeg"]}),
+    ("list the pdfs, newest first", {"order": "newest"}),
+    ("what is the total size of Docs and Italy?", {"include": ["Docs/*", "Italy/*"]}),
+    ("how big are the Docs and Italy folders?", {"include": ["Docs/*", "Italy/*"]}),
+    ("how big is this without Italy?", {"exclude": ["Italy"]}),
+    ("list the rome photos", {"recursive": True}),
+    ("find all jpgs by Italy", {"path": "Italy"}),
+    ("which pdfs are not from invoice", {"exclude": ["*invoice*"]}),
+]
+
+
+@pytest.mark.parametrize(("request_", "held"), LOOKED)
+def test_look_takes_what_its_words_say(read: Read, request_: str, held: dict[str, Any]) -> None:
+    ((_, args),) = calls(read(request_))
+    assert held.items() <= args.items()
+
+
+def test_the_other_end_of_an_order_repeats_the_last_request(read: Read) -> None:
+    before = (Exchange(text="whats the oldest pdf?", answer="…", shown=("a.pdf",)),)
+    ((_, args),) = calls(read("and the newest?", history=before))
+    assert (args["order"], args["include"]) == ("newest", ["*.pdf"])
+
+
+def test_they_are_the_files_of_the_same_request(read: Read) -> None:
+    listed, report = calls(read("how many pdfs do I have and how big are they?"))
+    assert (listed[1]["include"], report[1]["include"]) == (["*.pdf"], ["*.pdf"])
+    assert report[1]["exclude"] == ["*/*"]
+
+
+@pytest.mark.parametrize("outside", ["Desktop", "Phone"])
+def test_yes_makes_the_folder_that_was_asked_about(read: Read, outside: str) -> None:
+    done = read(f"copy notes.txt to {outside}", clarification="yes")
+    assert calls(done)[-1][1]["target"] == outside
+
+
+HOUSED = {
+    "names": ["bank/", "Podcasts/", "First Bank.pdf"],
+    "paths": ["First Bank.pdf", "bank/statement-1.pdf", "Podcasts/Daily 1.mp3", "Podcasts/W-2 show.mp3"],
+    "files": 4,
+}
+FOLDERS = [
+    ("delete the bank statements", {"path": "bank", "include": ["*statement*"]}),
+    ("delete podcasts older than 60 days", {"path": "Podcasts", "node_kind": "file"}),
+    ("delete everything in Podcasts except the Daily ones", {"exclude": ["*daily*"]}),
+    ("delete the W-2s in Podcasts", {"include": ["*w-2*"]}),
+    ("move everything in Podcasts to Old/1 except the mp3s", {"exclude": ["*.mp3"]}),
+    ("delete everything in Podcasts older than 2024", {"modified_before": "2024-01-01"}),
+]
+
+
+@pytest.mark.parametrize(("request_", "held"), FOLDERS)
+def test_name_of_a_folder_stands_for_its_files(read: Read, request_: str, held: dict[str, Any]) -> None:
+    assert held.items() <= calls(read(request_, workspace=HOUSED))[0][1].items()
+
+
+def test_copies_go_and_the_original_stays(read: Read) -> None:
+    assert calls(read("remove the duplicate photos, the original stays"))[-1][0] == "remove-duplicates.remove"
+
+
+def test_folder_that_is_one_item_is_measured_alone(read: Read) -> None:
+    folder = {"names": ["node_modules/", "dist/"], "paths": ["dist/a.js"], "files": 1}
+    assert isinstance(read("how big are node_modules and dist?", workspace=folder), ClarificationNeeded)
