@@ -294,25 +294,25 @@ async def test_the_planner_answers_once_its_steps_ended(model: OfflineModel) -> 
     assert getattr(outcome, "text", None) == "Created A."
 
 
-async def test_empty_list_names_what_it_left_out(model: OfflineModel) -> None:
+async def test_empty_list_names_its_exceptions(model: OfflineModel) -> None:
     sought = {"path": ".", "include": ["*.mov"], "larger_than": 1_000_000, "exclude": ["a.mov"]}
     listed = saw("manage-files.list", {"nodes": [], "count": 0, "sought": sought})
     assert await told(model, listed) == "No MOV files over 1 MB here, without a.mov."
 
 
-async def test_words_of_names_are_told_once_without_wildcards(model: OfflineModel) -> None:
+async def test_empty_list_shows_words_without_wildcards(model: OfflineModel) -> None:
     sought = {"path": ".", "include": ["*bank*tax*", "*tax*bank*"]}
     nothing = saw("manage-files.move", {"files": 0})
     listed = saw("manage-files.list", {"nodes": [], "count": 0, "sought": sought})
     assert await told(model, listed, nothing) == "No files like “bank tax” here."
 
 
-async def test_age_of_a_file_is_told(model: OfflineModel) -> None:
+async def test_details_of_a_file_give_its_age(model: OfflineModel) -> None:
     data = {"files": 1, "directories": 0, "bytes": 10, "modified_at": "2024-03-02T10:00:00"}
     assert await told(model, saw("manage-files.get_metadata", data)) == "1 file (10 bytes). Last changed on 2024-03-02."
 
 
-async def test_what_was_left_alone_is_told_once_a_conversation(model: OfflineModel) -> None:
+async def test_excluded_files_are_reported_once_a_conversation(model: OfflineModel) -> None:
     listed = saw("manage-files.list", {"nodes": ["a"], "count": 1}, left_alone={"files": 1})
     before = (Exchange(text="list", answer="1 file: a. Left alone: 1 system or temporary file."),)
     task = Task(text="list", intent="", observations=(listed,), history=before)

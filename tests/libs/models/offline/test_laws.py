@@ -512,7 +512,7 @@ def test_keep_after_a_change_moves_nothing(read: Read, request_: str) -> None:
     assert isinstance(outcome, ClarificationNeeded) or "manage-files.move" not in dict(calls(outcome))
 
 
-def test_folder_spelt_as_it_is_no_kind_of_file(read: Read) -> None:
+def test_folder_with_its_capital_is_no_kind(read: Read) -> None:
     folder = {"names": ["Archive/", "Templates/", "a.zip"], "paths": ["a.zip"], "files": 1}
     shown = (Exchange(text="which folders are empty?", answer="…", shown=("Archive", "Templates")),)
     listing, _ = calls(read("delete those except Archive", workspace=folder, history=shown))
@@ -536,7 +536,7 @@ def test_the_empty_folder_is_one_of_several(read: Read) -> None:
     assert changes(read("delete the empty folder", workspace=one))
 
 
-def test_later_noun_means_the_file_that_was_named(read: Read) -> None:
+def test_later_noun_means_the_named_file(read: Read) -> None:
     folder = {"names": ["a.zip", "b.zip"], "paths": ["a.zip", "b.zip"], "files": 2}
     _, listing, _ = calls(read("unzip a.zip and then delete the zip", workspace=folder))
     assert listing[1]["include"] == ["a.zip"]
@@ -571,7 +571,7 @@ LOOKED = [
 
 
 @pytest.mark.parametrize(("request_", "held"), LOOKED)
-def test_look_takes_what_its_words_say(read: Read, request_: str, held: dict[str, Any]) -> None:
+def test_look_applies_each_of_its_words(read: Read, request_: str, held: dict[str, Any]) -> None:
     ((_, args),) = calls(read(request_))
     assert held.items() <= args.items()
 
@@ -610,7 +610,7 @@ FOLDERS = [
 
 
 @pytest.mark.parametrize(("request_", "held"), FOLDERS)
-def test_name_of_a_folder_stands_for_its_files(read: Read, request_: str, held: dict[str, Any]) -> None:
+def test_name_of_a_folder_selects_its_files(read: Read, request_: str, held: dict[str, Any]) -> None:
     assert held.items() <= calls(read(request_, workspace=HOUSED))[0][1].items()
 
 

@@ -198,13 +198,13 @@ def test_further_folders_are_no_files(messy: StagedFolder) -> None:
     assert data["deeper"] == {"count": 1, "folders": ["deep"], "node_kind": "any"}
 
 
-def test_exception_says_what_subfolders_have(messy: StagedFolder) -> None:
+def test_exception_counts_matches_in_subfolders(messy: StagedFolder) -> None:
     data = messy.run("manage-files.list", path=".", exclude=["a.txt"], node_kind="file").data
     assert data["deeper"] == {"count": 2, "folders": ["deep"]}
 
 
 @pytest.mark.parametrize(("path", "size"), [("node_modules", 10), ("hollow", 5)])
-def test_deleted_folder_is_as_large_as_its_question_says(messy: StagedFolder, path: str, size: int) -> None:
+def test_deleted_folder_has_the_size_in_its_question(messy: StagedFolder, path: str, size: int) -> None:
     messy.write("hollow/.DS_Store", "12345")
     messy.scan()
     listed = messy.run("manage-files.list", path=".", include=[path]).data["nodes"]
