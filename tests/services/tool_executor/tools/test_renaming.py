@@ -172,5 +172,5 @@ def test_repeated_path_is_renamed_once_and_missing_one_skipped(folder: StagedFol
 
 
 def test_no_rule_is_a_question_not_a_rename(folder: StagedFolder) -> None:
-    with pytest.raises(Rejected, match="say how"):
+    with pytest.raises(Rejected, match="name a rename rule"):
         folder.files("a.txt").run(RENAME, paths=["a.txt"], dated=False)
