@@ -19,7 +19,7 @@ from typing_extensions import override
 from libs.errors import Rejected
 from libs.runtime.platform import Platform
 from services import catalog
-from services.gateway.api.contract import gaps
+from services.gateway.http.contract import gaps
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

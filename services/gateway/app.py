@@ -7,36 +7,22 @@ from starlette.routing import Mount, Route
 
 from libs.errors import Denied
 from libs.runtime import problem_details
-from services.gateway.api import (
-    aliases,
-    approvals,
-    assets,
-    audit,
-    budgets,
-    catalogue,
-    denials,
-    dlq,
-    docs,
-    effects,
-    health,
-    keys,
-    oauth,
-    operations,
-    sessions,
-    signin,
-    socket,
-    stream,
-    tenants,
-    uploads,
-    workspace,
-)
-from services.gateway.api.context import Gateway
-from services.gateway.api.middleware.concurrency import OPEN, ConcurrencyMiddleware
-from services.gateway.api.middleware.conditional_reads import ConditionalReads
-from services.gateway.api.middleware.plain_requests import PlainRequests
-from services.gateway.api.middleware.protocol_errors import ProtocolErrors
-from services.gateway.api.middleware.request_guard import RequestGuard
-from services.gateway.api.middleware.web_app import WebApp
+from services.gateway.context import Gateway
+from services.gateway.files import assets
+from services.gateway.files import upload_routes as uploads
+from services.gateway.http import denials, docs
+from services.gateway.http.middleware.concurrency import OPEN, ConcurrencyMiddleware
+from services.gateway.http.middleware.conditional_reads import ConditionalReads
+from services.gateway.http.middleware.plain_requests import PlainRequests
+from services.gateway.http.middleware.protocol_errors import ProtocolErrors
+from services.gateway.http.middleware.request_guard import RequestGuard
+from services.gateway.http.middleware.web_app import WebApp
+from services.gateway.identity import key_routes as keys
+from services.gateway.identity import oauth, signin, tenants
+from services.gateway.operators import audit, budgets, health, operations
+from services.gateway.operators import dead_letter_routes as dlq
+from services.gateway.sessions import aliases, approvals, catalogue, effects, socket, stream, workspace
+from services.gateway.sessions import routes as sessions
 from services.gateway.surfaces.a2a.routes import SURFACE as A2A
 from services.gateway.surfaces.agui.routes import SURFACE as AGUI
 from services.gateway.surfaces.mcp.routes import SURFACE as MCP

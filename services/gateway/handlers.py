@@ -12,9 +12,9 @@ from libs.changes import Cause, Changeset
 from libs.errors import Rejected
 from libs.events import EventDeadLettered, TurnEnded
 from libs.events.envelope import Envelope
-from services.gateway.domain.projection import projected
+from services.gateway.projection import projected
 from services.gateway.rows import CopiedEvent, DeadLetterPut, LoggedEvent
-from services.gateway.sse.streams import Streams
+from services.gateway.sessions.streams import Streams
 
 
 class NoSession(Rejected):

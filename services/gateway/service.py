@@ -13,13 +13,13 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Service, Subscription
 from libs.runtime.shutdown import Shutdown
 from libs.telemetry import metrics
-from services.gateway.admission import CODES
-from services.gateway.api.context import Gateway
 from services.gateway.app import SURFACES, app
+from services.gateway.context import Gateway
 from services.gateway.handlers import Handlers
-from services.gateway.keys import ensure_local_key, local_code
+from services.gateway.http.admission import CODES
+from services.gateway.identity.local_key import ensure_local_key, local_code
+from services.gateway.sessions.streams import Streams
 from services.gateway.settings import Settings
-from services.gateway.sse.streams import Streams
 from services.gateway.store import GROUP, SCHEMA, Store
 
 BATCH_SECONDS = 0.005

@@ -13,9 +13,9 @@ from libs.telemetry.logs import logger
 
 if TYPE_CHECKING:
     from libs.runtime.shutdown import Shutdown
-    from services.gateway.admission import ConcurrencyLimiter
+    from services.gateway.http.admission import ConcurrencyLimiter
+    from services.gateway.sessions.streams import Streams
     from services.gateway.settings import Settings
-    from services.gateway.sse.streams import Streams
 
 log = logger("gateway")
 

@@ -17,8 +17,8 @@ from libs.database import Database, Schema
 from libs.identity import ApiKey
 from libs.identity.keys import Kind
 from libs.objects import UPLOADS, area
-from services.gateway.domain.access import Shared
-from services.gateway.domain.projection import short
+from services.gateway.projection import short
+from services.gateway.sessions.access import Shared
 
 GROUP = "gateway"
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ GATEWAY = Path(__file__).parents[2] / "services" / "gateway"
 ANSWERS = ("Download", "EventSourceResponse", "FileResponse", "ServerSent", "StreamingResponse", "View.of")
 LASTING = frozenset((*ANSWERS, "awaiting_end", "follow", "until_the_end", "watch"))
 """Calls that send as long as there is something to send, or that wait for what others do."""
-BRIEF = {"sse/viewer.py:first": "the outcome of a command of the caller, within two seconds"}
+BRIEF = {"sessions/viewer.py:first": "the outcome of a command of the caller, within two seconds"}
 
 
 def test_every_lasting_channel_has_a_lost_access_test() -> None:

@@ -18,7 +18,7 @@ from libs.bus.kafka import Address
 from libs.database import Dsns
 from libs.identity.keys import mint
 from libs.runtime.host import host, prepare
-from services.gateway.keys import ensure_local_key
+from services.gateway.identity.local_key import ensure_local_key
 from tests import infrastructure
 from tests.chaos.driver import DENSE, DOOMED, Faults, catalogue, die, time_flies, until_over
 from tests.chaos.replay_scenario import ONCE, ReplayScenario

@@ -17,9 +17,9 @@ from starlette.routing import Route, WebSocketRoute
 
 from libs.skills import LOADER
 from services.contracts import PROTO, application, main
-from services.gateway.api import contract
-from services.gateway.api.docs import Documented
-from services.gateway.api.middleware.concurrency import OPEN
+from services.gateway.http import contract
+from services.gateway.http.docs import Documented
+from services.gateway.http.middleware.concurrency import OPEN
 from tests.exploration.undocumented import UNDOCUMENTED
 
 TESTS = Path(__file__).parents[1]

@@ -18,8 +18,8 @@ from schemathesis import Case, GenerationMode, Response
 from schemathesis.core.result import Err
 from typing_extensions import override
 
-from services.gateway.api.middleware.concurrency import OPEN
-from services.gateway.domain.urls import METADATA
+from services.gateway.http.middleware.concurrency import OPEN
+from services.gateway.http.urls import METADATA
 from tests.exploration.steering import steer
 from tests.exploration.verdicts import judge
 from tests.exploration.world import Party

@@ -25,8 +25,8 @@ from libs.skills.name_patterns import reshaped
 from libs.texts import literal
 from services.cli import prompts
 from services.committee_worker.domain import verdict
-from services.gateway.api import bodies
-from services.gateway.domain.messages import title_of
+from services.gateway.http import bodies
+from services.gateway.sessions.messages import title_of
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions
 from services.memory_service.domain import facts

@@ -29,8 +29,8 @@ from libs.events import ActionRecorded, ActionsRecorded
 from libs.identity.keys import mint
 from libs.runtime.embedded.postgres import Postgres
 from services import http_server
-from services.gateway.directory import Directory
-from services.gateway.keys import ensure_local_key
+from services.gateway.identity.directory import Directory
+from services.gateway.identity.local_key import ensure_local_key
 from tests import infrastructure
 from tests.infrastructure import mcp_inspector
 from tests.journeys.clients.mcp import REVISIONS, connected

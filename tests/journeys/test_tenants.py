@@ -14,7 +14,7 @@ import pytest
 from libs.database import Dsns
 from libs.identity.keys import mint
 from libs.runtime.platform import Platform
-from services.gateway.directory import Directory
+from services.gateway.identity.directory import Directory
 from tests.infrastructure.wish import get, post
 from tests.support import platform
 from tests.support.platform import SERVICES, WITHIN, RunningPlatform, plan

@@ -19,9 +19,9 @@ from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from services import http_server
-from services.gateway.api.context import Gateway
-from services.gateway.directory import Directory
-from services.gateway.keys import ensure_local_key
+from services.gateway.context import Gateway
+from services.gateway.identity.directory import Directory
+from services.gateway.identity.local_key import ensure_local_key
 from tests import infrastructure
 from tests.libs.cache.servers import running
 from tests.support.platform import SERVICES, ControllablePolicy, build_platform, law, offline

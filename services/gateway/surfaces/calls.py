@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from libs.errors import NotFound, SumaError
 from libs.events.values import Hitl
-from services.gateway.api.approvals import AlreadyClosed
-from services.gateway.api.models import Answer
+from services.gateway.sessions.approvals import AlreadyClosed
+from services.gateway.sessions.models import Answer
 from services.gateway.store import Numbered, Receipt
 from services.gateway.surfaces import files, questions, segments
 from services.gateway.surfaces.files import Given

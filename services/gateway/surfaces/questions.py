@@ -13,7 +13,7 @@ import orjson
 from pydantic import ValidationError
 
 from libs.texts import literal, name, one_line
-from services.gateway.api.models import Answer
+from services.gateway.sessions.models import Answer
 from services.gateway.store import Numbered
 
 SHOWN_MOST, GROUPS_MOST, TEXTS_MOST, PREVIEW_MOST = 50, 40, 10, 12

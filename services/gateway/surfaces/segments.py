@@ -18,10 +18,10 @@ from starlette.requests import Request
 from libs.errors import NotFound, Unavailable
 from libs.events import reasons
 from libs.texts import literal
-from services.gateway.api.access import AccessChanged
-from services.gateway.api.models import Accepted, TurnShown
-from services.gateway.api.stream import End
-from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.http.lasting_access import AccessChanged
+from services.gateway.sessions.models import Accepted, TurnShown
+from services.gateway.sessions.stream import End
+from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces.turns import ASKED, STALE, TurnClient
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter
 
 from libs.runtime.service import Kind
-from services.gateway.api.middleware.protocol_errors import Translate
+from services.gateway.http.middleware.protocol_errors import Translate
 
 if TYPE_CHECKING:
-    from services.gateway.api.context import Gateway
+    from services.gateway.context import Gateway
 
 
 def _no_kinds(_: Gateway) -> Sequence[Kind[Any]]:

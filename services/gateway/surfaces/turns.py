@@ -17,10 +17,17 @@ from libs.changes import Changeset
 from libs.errors import NotFound, Rejected, SumaError
 from libs.events.values import Hitl, ToolCall
 from libs.identity import Principal
-from services.gateway.api import approvals, commands, sessions
-from services.gateway.api.commands import IDEMPOTENCY_SECONDS, CommandResult, IdempotentRequest
-from services.gateway.api.context import Gateway
-from services.gateway.api.models import (
+from services.gateway.context import Gateway
+from services.gateway.files.incoming import Body
+from services.gateway.files.media_types import claimed
+from services.gateway.files.tus import Announced, file_name
+from services.gateway.files.uploads import WRITE
+from services.gateway.http import commands
+from services.gateway.http.commands import IDEMPOTENCY_SECONDS, CommandResult, IdempotentRequest
+from services.gateway.http.security import READING, require
+from services.gateway.sessions import access, approvals
+from services.gateway.sessions import routes as sessions
+from services.gateway.sessions.models import (
     Accepted,
     Answer,
     ApprovalShown,
@@ -30,16 +37,10 @@ from services.gateway.api.models import (
     StreamEvent,
     TurnShown,
 )
-from services.gateway.api.security import READING, require
-from services.gateway.api.stream import End, View
-from services.gateway.domain import access
-from services.gateway.domain.media_types import claimed
-from services.gateway.domain.outcomes import STALE
-from services.gateway.domain.uploads import Announced, file_name
-from services.gateway.incoming import Body
-from services.gateway.sse.viewer import Heartbeat, Item, TextDelta
+from services.gateway.sessions.outcomes import STALE
+from services.gateway.sessions.stream import End, View
+from services.gateway.sessions.viewer import Heartbeat, Item, TextDelta
 from services.gateway.store import Numbered
-from services.gateway.uploads import WRITE
 
 AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")

@@ -26,13 +26,13 @@ from libs.runtime.host import Running, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from services import http_server
-from services.gateway.api.context import Gateway
-from services.gateway.directory import Directory
+from services.gateway.context import Gateway
 from services.gateway.handlers import Handlers
-from services.gateway.keys import ensure_local_key
+from services.gateway.identity.directory import Directory
+from services.gateway.identity.local_key import ensure_local_key
 from services.gateway.service import build
-from services.gateway.sse.streams import Streams
-from services.gateway.sse.viewer import first
+from services.gateway.sessions.streams import Streams
+from services.gateway.sessions.viewer import first
 from services.gateway.store import Numbered
 from tests import infrastructure
 

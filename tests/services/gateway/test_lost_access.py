@@ -189,12 +189,12 @@ OVER_A2A = tuple(name for name in WAITING if name.startswith("A2A"))
 OVER_MCP = tuple(name for name in WAITING if name.startswith("MCP"))
 OVER_AGUI = tuple(name for name in WAITING if name.startswith("AG-UI"))
 TELLING: Mapping[str, Sequence[str]] = {
-    "api/assets.py:_streamed": ("download",),
-    "api/audit.py:export": ("export",),
-    "api/sessions.py:_ended": ("invoke",),
-    "api/socket.py:serve": ("WebSocket", "Scope Weaver's WebSocket"),
-    "api/stream.py:events": ("events",),
-    "api/stream.py:items": FOLLOWING,
+    "files/assets.py:_streamed": ("download",),
+    "operators/audit.py:export": ("export",),
+    "sessions/routes.py:_ended": ("invoke",),
+    "sessions/socket.py:serve": ("WebSocket", "Scope Weaver's WebSocket"),
+    "sessions/stream.py:events": ("events",),
+    "sessions/stream.py:items": FOLLOWING,
     "surfaces/a2a/handler.py:_moves": OVER_A2A,
     "surfaces/a2a/push.py:_events": ("webhook",),
     "surfaces/a2a/reader.py:_followed": OVER_A2A,

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from services.gateway.domain.quantile import quantile
+from services.gateway.operators.quantile import quantile
 
 INFINITE = math.inf
 

@@ -17,9 +17,9 @@ from starlette.requests import Request
 
 from libs.errors import Denied, SumaError
 from libs.identity import Principal
-from services.gateway.api.context import Gateway
-from services.gateway.api.models import Accepted
-from services.gateway.domain.urls import base
+from services.gateway.context import Gateway
+from services.gateway.http.urls import base
+from services.gateway.sessions.models import Accepted
 from services.gateway.surfaces.a2a.errors import counterpart
 from services.gateway.surfaces.turns import TurnClient
 

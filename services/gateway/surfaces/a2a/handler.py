@@ -36,11 +36,11 @@ from a2a.utils.errors import (
 )
 from typing_extensions import override
 
-from services.gateway.api.context import Gateway
-from services.gateway.api.models import Accepted
-from services.gateway.api.security import READING, require
-from services.gateway.api.sessions import TurnOver
-from services.gateway.domain import access
+from services.gateway.context import Gateway
+from services.gateway.http.security import READING, require
+from services.gateway.sessions import access
+from services.gateway.sessions.models import Accepted
+from services.gateway.sessions.routes import TurnOver
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.inbox import Inbox
 from services.gateway.surfaces.a2a.reader import TaskReader, Update

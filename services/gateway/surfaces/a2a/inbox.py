@@ -11,8 +11,8 @@ from a2a.types.a2a_pb2 import SendMessageRequest
 from a2a.utils.errors import InvalidParamsError
 
 from libs import ids
-from services.gateway.api.context import Gateway, NoSuchSession
-from services.gateway.api.models import Accepted, ApprovalShown
+from services.gateway.context import Gateway, NoSuchSession
+from services.gateway.sessions.models import Accepted, ApprovalShown
 from services.gateway.store import Numbered, Session
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said

@@ -14,7 +14,7 @@ from a2a.types.a2a_pb2 import Part, SendMessageRequest
 from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
 from google.protobuf.json_format import MessageToDict
 
-from services.gateway.api.models import Answer
+from services.gateway.sessions.models import Answer
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.a2a.tasks import EXTENSION, how

@@ -28,9 +28,9 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Kind
 from libs.telemetry.logs import logger
 from services.gateway.rows import WebhookPut
+from services.gateway.sessions.streams import Streams
+from services.gateway.sessions.viewer import Pace, Viewer
 from services.gateway.settings import Settings
-from services.gateway.sse.streams import Streams
-from services.gateway.sse.viewer import Pace, Viewer
 from services.gateway.store import Numbered
 from services.gateway.surfaces.a2a.paths import KEYS
 from services.gateway.surfaces.a2a.signing import signed

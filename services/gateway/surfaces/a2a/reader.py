@@ -12,8 +12,8 @@ from a2a.types.a2a_pb2 import Task, TaskArtifactUpdateEvent, TaskStatusUpdateEve
 
 from libs import ids
 from libs.events import reasons
-from services.gateway.api.models import Accepted
-from services.gateway.sse.viewer import TextDelta
+from services.gateway.sessions.models import Accepted
+from services.gateway.sessions.viewer import TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore, TaskTurn

@@ -26,9 +26,9 @@ from starlette.types import Message, Receive, Scope, Send
 from typing_extensions import override
 
 from libs.telemetry.logs import logger
-from services.gateway.api.bodies import parsed
-from services.gateway.api.context import Gateway
-from services.gateway.domain.urls import base
+from services.gateway.context import Gateway
+from services.gateway.http.bodies import parsed
+from services.gateway.http.urls import base
 from services.gateway.surfaces.a2a.calls import REFUSED
 from services.gateway.surfaces.a2a.card import BEFORE, VERSION, Cards, Served
 from services.gateway.surfaces.a2a.handler import Tasks

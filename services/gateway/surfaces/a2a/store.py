@@ -12,7 +12,7 @@ import aiosql
 
 from libs import ids
 from libs.database import Database
-from services.gateway.api.models import TurnShown
+from services.gateway.sessions.models import TurnShown
 from services.gateway.store import GROUP
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")

@@ -12,10 +12,10 @@ from libs import ids
 from libs.changes import Changeset
 from libs.guards.blocked import UrlRefused
 from libs.identity.roles import SESSIONS_READ
-from services.gateway.api import commands
-from services.gateway.api.context import Gateway
-from services.gateway.api.models import Accepted
+from services.gateway.context import Gateway
+from services.gateway.http import commands
 from services.gateway.rows import WebhookDropped
+from services.gateway.sessions.models import Accepted
 from services.gateway.surfaces.a2a.calls import Call
 from services.gateway.surfaces.a2a.card import VERSION
 from services.gateway.surfaces.a2a.push import changed

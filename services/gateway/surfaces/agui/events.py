@@ -34,7 +34,7 @@ from ag_ui.core import (
     ToolMessage,
 )
 
-from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
 from services.gateway.surfaces.segments import Segment, Text

@@ -17,11 +17,11 @@ from typing_extensions import override
 from libs import ids
 from libs.errors import Rejected, SumaError
 from libs.identity import Principal
-from services.gateway.api.commands import IDEMPOTENCY_SECONDS
-from services.gateway.api.context import Gateway
-from services.gateway.api.stream import ServerSent
-from services.gateway.domain.bodies import digest, failing_fast
-from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.context import Gateway
+from services.gateway.http.commands import IDEMPOTENCY_SECONDS
+from services.gateway.http.values import digest, failing_fast
+from services.gateway.sessions.stream import ServerSent
+from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.agui.events import Run

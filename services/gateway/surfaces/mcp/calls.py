@@ -36,9 +36,9 @@ from libs.events.values import Asset, StepState, ToolCall
 from libs.identity import Principal
 from libs.skills import ToolDefinition
 from libs.texts import literal
-from services.gateway.api.context import Gateway
-from services.gateway.api.models import Accepted, ApprovalShown, TurnShown
-from services.gateway.domain.bodies import digest, flaw
+from services.gateway.context import Gateway
+from services.gateway.http.values import digest, flaw
+from services.gateway.sessions.models import Accepted, ApprovalShown, TurnShown
 from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
 from services.gateway.surfaces.mcp.progress import words_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from services.gateway.domain.urls import MCP
+from services.gateway.http.urls import MCP
 
 INVALID_REQUEST, INTERNAL_ERROR = -32600, -32603
 AGAIN = (408, 429, 500, 502, 503)

@@ -9,8 +9,8 @@ from mcp_types import ElicitRequestFormParams, ElicitResult
 from mcp_types.version import is_version_at_least
 
 from libs.texts import literal
-from services.gateway.api.models import Answer, ApprovalShown
-from services.gateway.domain.outcomes import EFFECT
+from services.gateway.sessions.models import Answer, ApprovalShown
+from services.gateway.sessions.outcomes import EFFECT
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.turns import Clarification, Question
 

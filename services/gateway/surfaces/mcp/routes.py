@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from services.gateway.domain.urls import MCP
+from services.gateway.http.urls import MCP
 from services.gateway.surfaces.loading import served
 from services.gateway.surfaces.mcp import problems
 from services.gateway.surfaces.surface import Surface

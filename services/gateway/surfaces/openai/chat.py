@@ -17,9 +17,9 @@ from starlette.responses import Response
 
 from libs.errors import SumaError
 from libs.identity import Principal
-from services.gateway.api.context import Gateway
-from services.gateway.api.stream import Left, ServerSent
-from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.context import Gateway
+from services.gateway.sessions.stream import Left, ServerSent
+from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
 from services.gateway.surfaces.calls import Call, NothingDecided, Wish, parsed

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
 from services.gateway.surfaces.segments import Json, Segment, Text

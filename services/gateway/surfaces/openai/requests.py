@@ -25,7 +25,7 @@ from pydantic_core import CoreSchema
 from typing_extensions import override
 
 from libs.errors import NotFound, Rejected
-from services.gateway.domain.bodies import failing_fast
+from services.gateway.http.values import failing_fast
 from services.gateway.surfaces.calls import Options
 
 MODEL = "suma"

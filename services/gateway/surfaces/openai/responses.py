@@ -17,10 +17,10 @@ from starlette.responses import Response
 from libs import ids
 from libs.errors import Rejected, SumaError
 from libs.identity import Principal
-from services.gateway.api.context import Gateway
-from services.gateway.api.models import TurnShown
-from services.gateway.api.stream import Left, ServerSent
-from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.context import Gateway
+from services.gateway.sessions.models import TurnShown
+from services.gateway.sessions.stream import Left, ServerSent
+from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.calls import Call, NoSuchResponse, NothingDecided, Wish, parsed

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from libs import ids
 from libs.errors import Rejected
 from libs.identity import Principal
-from services.gateway.api.commands import IDEMPOTENCY_SECONDS, Reused
-from services.gateway.api.context import Gateway
-from services.gateway.domain.bodies import digest
+from services.gateway.context import Gateway
+from services.gateway.http.commands import IDEMPOTENCY_SECONDS, Reused
+from services.gateway.http.values import digest
 from services.gateway.surfaces.calls import Attempt
 
 RETRIES = "x-stainless-retry-count"

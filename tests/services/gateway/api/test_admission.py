@@ -14,7 +14,7 @@ from libs.database import BUS, Dsns, Sizes
 from libs.errors import Unavailable
 from libs.events import TurnEnded
 from libs.runtime.shutdown import Shutdown
-from services.gateway.admission import ConcurrencyLimiter, Slot, TooMany
+from services.gateway.http.admission import ConcurrencyLimiter, Slot, TooMany
 from services.gateway.settings import Settings
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 from libs.clock import SystemClock
 from libs.database import Dsns
 from libs.policy import Policy
-from services.gateway.domain.refusals import OTHERS, REMEMBERED, Refusal, Tally
+from services.gateway.http.refusal_records import OTHERS, REMEMBERED, Refusal, Tally
 from tests.services.gateway.running import RunningGateway, running_gateway
 
 

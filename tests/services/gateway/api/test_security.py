@@ -12,7 +12,7 @@ from libs import ids
 from libs.database import Dsns
 from libs.identity.keys import mint
 from libs.runtime.host import prepare
-from services.gateway.keys import ensure_local_key
+from services.gateway.identity.local_key import ensure_local_key
 from services.gateway.service import build
 from tests import infrastructure
 from tests.services.gateway.running import RunningGateway, client, running_gateway

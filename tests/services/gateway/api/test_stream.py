@@ -19,7 +19,7 @@ from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.events import MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
 from libs.runtime.embedded.redis import Redis
-from services.gateway.api import models
+from services.gateway.sessions import models
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.sse import Sse, opened, read
 

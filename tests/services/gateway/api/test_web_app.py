@@ -9,8 +9,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from services.gateway.api.context import Gateway
 from services.gateway.app import app
+from services.gateway.context import Gateway
 from tests.services.gateway.running import RunningGateway, client
 
 SCRIPT = "console.log('suma')\n" * 50

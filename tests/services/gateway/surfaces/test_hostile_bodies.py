@@ -8,7 +8,7 @@ import time
 import httpx
 import pytest
 
-from services.gateway.domain.bodies import VALUES_MOST, is_crowded
+from services.gateway.http.values import VALUES_MOST, is_crowded
 from tests.support.stack import Stack
 
 MANY = VALUES_MOST - 100

@@ -1,1 +1,0 @@
-"""The pure rules of the gateway."""

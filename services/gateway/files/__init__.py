@@ -1,0 +1,1 @@
+"""Files: uploads that can be resumed, and assets that are read in ranges."""

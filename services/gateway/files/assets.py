@@ -1,0 +1,176 @@
+"""Files for download: what a conversation produced, such as results too large for an event, and uploads.
+
+Policy is asked and the access recorded before any byte or link is sent. If clients can reach the object store, the
+response is a short-lived link, so that large content does not pass through this process. The link appears only in the
+response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Path, Request
+from fastapi.responses import RedirectResponse, Response
+
+from libs.changes import Cause, Changeset
+from libs.errors import NotFound, Rejected
+from libs.events import ActionRecorded
+from libs.identity import Principal
+from libs.objects.content import disposition
+from libs.runtime import problem_details
+from services.gateway.context import Gateway, Here, seen_as
+from services.gateway.files.ranges import OutOfRange, part
+from services.gateway.http import commands
+from services.gateway.http.errors import Refusal, raises
+from services.gateway.http.lasting_access import Access, Download, prepended
+from services.gateway.http.security import Authenticated
+from services.gateway.sessions import access
+from services.gateway.sessions.models import Id
+from services.gateway.store import StoredAsset
+
+router = APIRouter(tags=["assets"])
+
+READ = "asset.read"
+CONTENT: Mapping[str, Any] = {"content": {"application/octet-stream": {}}}
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {**CONTENT, "description": "The content"},
+    206: {**CONTENT, "description": "The range named by `Range`"},
+    307: {"description": "`Location` is a short-lived link to the content; follow it without credentials"},
+}
+OUT_OF_RANGE = Refusal(416, "OUT_OF_RANGE", "The content has only 5 bytes; request a lower range.")
+Delivery = Literal["linked", "streamed"]
+
+
+class NoSuchAsset(NotFound):
+    """There is no such asset; read the id from a step's result."""
+
+
+class TooLarge(Rejected):
+    """This file is too large for an answer; download it."""
+
+    code = "ASSET_TOO_LARGE"
+
+
+@router.get("/v1/assets/{asset_id}", response_class=Response, responses=ANSWERS | raises(NoSuchAsset, OUT_OF_RANGE))
+async def fetch(
+    request: Request,
+    here: Here,
+    who: Authenticated,
+    asset_id: Annotated[Id, Path()],
+    range: Annotated[str | None, Header()] = None,
+    if_range: Annotated[str | None, Header()] = None,
+) -> Response:
+    """Return the content of a file for download, or redirect (307) to a short-lived link."""
+    cause, allowed, asset = await _permitted(here, who, asset_id)
+    # Clients drop Authorization when redirected to another host, but keep X-API-Key.
+    link = await _link(here, who, asset) if "x-api-key" not in request.headers else None
+    delivery: Delivery = "streamed" if link is None else "linked"
+    await _record(here, who, cause, allowed, asset, delivery)
+    if link is not None:
+        return RedirectResponse(link)
+    held = Access(here, who, request, asset_id, _visible)
+    return await _streamed(held, asset, range if if_range in (None, _etag(asset)) else None)
+
+
+async def read(here: Gateway, who: Principal, asset_id: str, *, most: int) -> tuple[StoredAsset, bytes]:
+    """Return a file with its content, under the same checks as a download.
+
+    Raises:
+        NotFound: there is no such file, or the caller does not see it.
+        TooLarge: it has more than `most` bytes.
+    """
+    cause, allowed, asset = await _permitted(here, who, asset_id)
+    if asset.size > most:
+        raise TooLarge(f"this file has {asset.size} bytes, over {most}; download it at /v1/assets/{asset_id}")
+    await _record(here, who, cause, allowed, asset, "streamed")
+    content = here.platform.objects.open(asset.place(who.tenant), asset.sha256, start=0, end=asset.size)
+    return asset, b"".join([chunk async for chunk in content])
+
+
+async def _permitted(here: Gateway, who: Principal, asset_id: str) -> tuple[Cause, ActionRecorded, StoredAsset]:
+    cause = commands.cause_of(who)
+    allowed = await commands.permitted(here, cause, who, READ)
+    return cause, allowed, await _visible(here, who, asset_id)
+
+
+async def _record(
+    here: Gateway, who: Principal, cause: Cause, allowed: ActionRecorded, asset: StoredAsset, delivery: Delivery
+) -> None:
+    """Record the decision, and to which principal the content goes."""
+    done = _audit_record(who, asset, delivery)
+    record = allowed.model_copy(update={"resource": done.resource, "turn_id": asset.turn_id})
+    await here.platform.writer.apply(Changeset(cause).emit(record, done))
+
+
+async def _visible(here: Gateway, who: Principal, asset_id: str) -> StoredAsset:
+    """Return a file that the caller may see: of a session, or an upload. Raises NoSuchAsset."""
+    asset = await here.store.asset(who.tenant, asset_id, reader=access.reader(who))
+    if asset is None or (asset.session_id is None and not asset.seen):
+        raise NoSuchAsset
+    if asset.session_id is not None:
+        with seen_as(NoSuchAsset):
+            await here.readable(who, asset.session_id)
+    return asset
+
+
+async def _link(here: Gateway, who: Principal, asset: StoredAsset) -> str | None:
+    named = {"filename": asset.filename, "media_type": asset.media_type}
+    return await here.platform.objects.link(asset.place(who.tenant), asset.sha256, **named)
+
+
+def _audit_record(who: Principal, asset: StoredAsset, delivery: Delivery) -> ActionRecorded:
+    """Record that the content was provided, and to which principal; never the link."""
+    return ActionRecorded(
+        action=READ,
+        phase="outcome",
+        verdict=delivery,
+        principal=who.id,
+        resource=f"asset:{asset.asset_id}",
+        turn_id=asset.turn_id,
+    )
+
+
+async def _streamed(held: Access, asset: StoredAsset, asked: str | None) -> Response:
+    try:
+        some = part(asked, asset.size)
+    except OutOfRange:
+        nothing = {"Content-Range": f"bytes */{asset.size}"}
+        return problem_details.document(
+            416, "OUT_OF_RANGE", f"The content has only {asset.size} bytes; request a lower range.", headers=nothing
+        )
+    start, end = (some.start, some.stop) if some is not None else (0, asset.size)
+    place, objects = asset.place(held.who.tenant), held.here.platform.objects
+    chunks = _delay_last(objects.open(place, asset.sha256, start=start, end=end))
+    # Read before the head is sent, so that missing content is an error and not a truncated response.
+    first = await anext(chunks)
+    headers = _headers(asset) | {"Content-Length": str(end - start)}
+    if some is not None:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{asset.size}"
+    return Download(prepended(first, chunks), held, headers, status_code=200 if some is None else 206)
+
+
+def _headers(asset: StoredAsset) -> dict[str, str]:
+    return {
+        "Content-Type": asset.media_type,
+        "Content-Disposition": disposition(asset.filename),
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+        "Accept-Ranges": "bytes",
+        "ETag": _etag(asset),
+    }
+
+
+def _etag(asset: StoredAsset) -> str:
+    return f'"{asset.sha256}"'
+
+
+async def _delay_last(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Delay each chunk by one: the last is sent only after the whole was verified, so damaged content never looks
+    complete.
+    """
+    held = b""
+    async for chunk in chunks:
+        if held:
+            yield held
+        held = chunk
+    yield held

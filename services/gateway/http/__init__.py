@@ -1,0 +1,1 @@
+"""HTTP itself: bounded bodies, errors as problem documents, limits, the contract, commands."""

@@ -1,0 +1,98 @@
+"""The access of a caller whose answer lasts: its key may be revoked, or a session hidden, before the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from fastapi.requests import HTTPConnection
+from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+from typing_extensions import override
+
+from libs.errors import Denied
+from libs.identity import Principal
+from libs.telemetry.logs import logger
+from services.gateway.context import Gateway
+from services.gateway.identity.credentials import Presented
+from services.gateway.sessions.verification import Holder
+
+log = logger("gateway")
+
+
+class AccessChanged(Denied):
+    """The credentials or the access to this session changed; authenticate again."""
+
+    code = "ACCESS_CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A caller's right to an answer: its credential, and its sight of what the answer is about, if `look` raises no
+    NotFound.
+    """
+
+    here: Gateway
+    who: Principal
+    connection: HTTPConnection
+    about: str | None = None
+    look: Callable[[Gateway, Principal, str], Awaitable[object]] = Gateway.readable
+
+    @contextmanager
+    def held(self, end: Callable[[], None] = lambda: None) -> Iterator[Holder]:
+        """Verify it again and again until the block ends; call `end` once it is lost."""
+        credential = cast("Presented", self.connection.state.credential), self.about
+        with self.here.verification.hold(credential, self._allowed, end) as holder:
+            yield holder
+
+    async def _allowed(self) -> bool:
+        """Return whether the caller may still see it. Raises Denied or NotFound if not, and Unavailable."""
+        if await self.here.credentials.still(self.connection.scope) != self.who:
+            return False
+        if self.about is not None:
+            await self.look(self.here, self.who, self.about)
+        return True
+
+
+class Download(StreamingResponse):
+    """Content that ends early, and so incomplete, if the client takes nothing for `send_seconds`, or loses its
+    access.
+    """
+
+    def __init__(
+        self, content: AsyncIterator[bytes], access: Access, headers: Mapping[str, str], *, status_code: int = 200
+    ) -> None:
+        super().__init__(content, status_code, headers)
+        self._access = access
+
+    @override
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except (TimeoutError, ClientDisconnect):
+            log.warning("dropped slow or disconnected download client", path=scope["path"])
+        except AccessChanged:
+            log.warning("cut download whose client lost its access", path=scope["path"])
+
+    @override
+    async def stream_response(self, send: Send) -> None:
+        with self._access.held() as holder:
+
+            async def send_bounded(message: Any) -> None:
+                if not holder.valid:
+                    raise AccessChanged
+                async with asyncio.timeout(self._access.here.settings.send_seconds):
+                    await send(message)
+
+            await super().stream_response(send_bounded)
+
+
+async def prepended(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield all of an answer whose first part was read before its head was sent."""
+    yield first
+    async for chunk in rest:
+        yield chunk

@@ -1,0 +1,1 @@
+"""Identity: credentials become principals; keys, tenants, sign-in."""

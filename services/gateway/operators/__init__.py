@@ -1,0 +1,1 @@
+"""Operators: dead letters, the bus, metrics, audit, budgets, health."""

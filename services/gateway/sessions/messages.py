@@ -1,0 +1,121 @@
+"""Accepted messages: the row in the sequence, the turn, and the event for the conversation worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from libs.changes import Cause, Changeset
+from libs.events import MessageReceived
+from libs.events.values import Asset, Hitl, ToolCall
+from libs.identity import Principal
+from libs.skills.categories import free_name
+from services.gateway.projection import ACCEPTED
+from services.gateway.rows import CopiedEvent, MessageAttached, SessionOpened, SessionTitled, TurnOpened
+
+TITLE_MOST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message with its new ids. `at` is ISO 8601."""
+
+    message_id: str
+    turn_id: str
+    text: str
+    hitl: Hitl
+    on_busy: str
+    skill: str | None
+    root: str | None
+    at: str
+    attachments: tuple[Asset, ...] = ()
+    call: ToolCall | None = None
+
+
+def title_of(text: str) -> str:
+    """Return the first line of a message, the title of a session without one."""
+    line = " ".join(text.strip().splitlines()[0].split())
+    return line if len(line) <= TITLE_MOST else line[: TITLE_MOST - 1] + "…"
+
+
+def opened(
+    cause: Cause,
+    caller: Principal,
+    *,
+    title: str | None,
+    root: str | None,
+    hitl: Hitl,
+    at: str,
+    context: str | None = None,
+) -> Changeset:
+    """Return the changeset of a new session. `context` is its name in another protocol."""
+    return Changeset(cause).put(SessionOpened(cause.session, caller.id, title, root, hitl, at, context))
+
+
+def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
+    """Return the changeset of a message: its event in the sequence, its turn, and the conversation worker's event."""
+    shown = CopiedEvent(
+        session_id=cause.session,
+        event_id=message.message_id,
+        event_type=ACCEPTED,
+        turn_id=message.turn_id,
+        occurred_at=message.at,
+        data={
+            "message_id": message.message_id,
+            "text": message.text,
+            "principal": caller.id,
+            "hitl": message.hitl,
+            "attachments": [asset.model_dump(mode="json") for asset in message.attachments],
+        },
+        correlation=cause.correlation,
+        causation=cause.causation,
+    )
+    titled = SessionTitled(session_id=cause.session, title=title_of(message.text))
+    turn = _turn(cause, turn_id=message.turn_id, message_id=message.message_id, text=message.text, at=message.at)
+    changeset = Changeset(cause).put(shown, titled, turn, *_attached(cause, caller, message))
+    return changeset.emit(
+        MessageReceived(
+            message_id=message.message_id,
+            turn_id=message.turn_id,
+            text=message.text,
+            principal=caller.id,
+            scopes=tuple(sorted(caller.scopes)),
+            hitl=message.hitl,
+            on_busy=message.on_busy,
+            root=message.root,
+            skill=message.skill,
+            attachments=message.attachments,
+            call=message.call,
+        )
+    )
+
+
+def turn_opened(cause: Cause, *, turn_id: str, text: str, at: str) -> Changeset:
+    """Return the changeset of a turn without a message: a rollback's."""
+    return Changeset(cause).put(_turn(cause, turn_id=turn_id, message_id=None, text=text, at=at))
+
+
+def named_apart(files: Iterable[Asset]) -> tuple[Asset, ...]:
+    """Return the files with a name each: tools reach them by it."""
+    found: dict[str, Asset] = {}
+    for file in files:
+        name = free_name(file.filename, found)
+        found[name] = file.model_copy(update={"filename": name})
+    return tuple(found.values())
+
+
+def _attached(cause: Cause, caller: Principal, message: Message) -> Iterator[MessageAttached]:
+    for file in message.attachments:
+        yield MessageAttached(
+            session_id=cause.session,
+            turn_id=message.turn_id,
+            asset_id=file.asset_id,
+            principal=caller.id,
+            filename=file.filename,
+        )
+
+
+def _turn(cause: Cause, *, turn_id: str, message_id: str | None, text: str, at: str) -> TurnOpened:
+    return TurnOpened(
+        turn_id=turn_id, session_id=cause.session, message_id=message_id, text=text, state="received", at=at
+    )
