@@ -26,8 +26,9 @@ SLOW = (
     *("services/gateway/surfaces/mcp/test_conformance.py", "services/gateway/surfaces/test_agui.py"),
     "services/gateway/surfaces/test_pages.py",
     # Whole platforms, a process for each command, and thousands of files or rows.
-    *("evals/test_gate.py", "evals/test_harm.py", "libs/budgets/test_crowd.py", "libs/database/test_frozen.py"),
-    *("libs/models/offline/test_many_names.py", "services/conversation_worker/test_growth.py"),
+    *("evals/test_day.py", "evals/test_gate.py", "evals/test_harm.py", "libs/budgets/test_crowd.py"),
+    *("libs/database/test_frozen.py", "libs/models/offline/test_many_names.py"),
+    "services/conversation_worker/test_growth.py",
     *("services/gateway/api/test_identity_commands.py", "services/gateway/api/test_operators.py"),
     *("services/gateway/test_killed.py", "services/test_fairness.py", "services/test_wiring.py"),
     "services/tool_executor/test_workspaces.py",

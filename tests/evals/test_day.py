@@ -1,0 +1,54 @@
+"""A person's day: requests about six folders, played through a whole platform, each with the result that was judged
+right by hand: how it ends, the paths that go and come, and the answer's words and figures. Dates are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from services.cli.address import Address
+from services.cli.client import Client
+from services.cli.evals import folders, play
+from services.cli.evals.folders import Folder
+
+DAY: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("day.yaml").read_text("utf-8"))
+FOLDERS = {name: Folder.model_validate(held) for name, held in DAY["folders"].items()}
+CASES: list[dict[str, Any]] = DAY["cases"]
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[tuple[Address, Path]]:
+    with play.platform("offline") as running:
+        yield running
+
+
+@pytest.mark.parametrize("case", CASES, ids=[" | ".join(case["say"]) for case in CASES])
+def test_request_of_a_day_has_its_result(platform: tuple[Address, Path], case: dict[str, Any]) -> None:
+    assert played(*platform, case["folder"], case["say"]) == {
+        key: case[key] for key in ("ends", "gone", "new", "answer")
+    }
+
+
+def played(address: Address, root: Path, name: str, requests: Sequence[str]) -> dict[str, Any]:
+    """Say the requests in one session in a new folder; return the result of the last."""
+    place = root / "day" / name
+    shutil.rmtree(place.parent, ignore_errors=True)
+    place.mkdir(parents=True)
+    folders.make(FOLDERS[name], place, datetime.now(UTC))
+    with Client(address) as suma:
+        session = suma.open_session(root=place, hitl="bypass", title=name)
+        for request in requests[:-1]:
+            play._said(suma, session, place, request)
+        did, _, _ = play._said(suma, session, place, requests[-1])
+    gone, new = did.before.keys() - did.after.keys(), did.after.keys() - did.before.keys()
+    told = DATE.sub("DATE", " ".join(did.said.split()))
+    return {"ends": str(did.outcome), "gone": sorted(gone), "new": sorted(new), "answer": told}
