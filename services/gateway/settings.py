@@ -83,6 +83,8 @@ class Settings(BaseModel):
     """The same where the body may hold files as data URLs: for OpenAI's API and AG-UI."""
     command_wait: float = Field(default=2.0, ge=0)
     """Seconds to wait for a command's outcome before a 202."""
+    wait_most: float = Field(default=60.0, gt=0)
+    """The longest `?wait=`, in seconds."""
     a2a_wait_seconds: float = Field(default=600.0, gt=0)
     """The longest wait of an A2A request that blocks until its task ends or asks, in seconds."""
     push_hosts: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -36,7 +36,7 @@ from tests.infrastructure import mcp_inspector
 from tests.journeys.clients.mcp import REVISIONS, connected
 from tests.journeys.installation import ROOT
 from tests.support import gateway_replica, platform
-from tests.support.platform import SERVICES, WITHIN, RunningPlatform
+from tests.support.platform import SERVICES, WITHIN, ControllablePolicy, RunningPlatform
 from tests.support.processes import Child
 
 PAGE = ROOT / "docs" / "connect" / "mcp.md"
@@ -154,7 +154,7 @@ async def test_client_without_forms_receives_the_question(served: Served, revisi
 @pytest.mark.requirement("A23")
 @pytest.mark.parametrize("revision", sorted(REVISIONS))
 async def test_cancelled_call_cancels_its_turn(served: Served, revision: str) -> None:
-    """A turn waits behind one that asks; the client gives its call up."""
+    """A turn waits for an answer of policy; the client gives its call up."""
     folder, began = folder_of(served, "cancel", revision), anyio.Event()
     heard: list[str] = []
 
@@ -162,16 +162,21 @@ async def test_cancelled_call_cancels_its_turn(served: Served, revision: str) ->
         heard.append(message or "")
         began.set()
 
+    policy = cast("ControllablePolicy", served.at.platform.policy)
     async with served.client(revision) as client:
-        first = await client.call_tool("suma_run", {"text": "delete the tmp files", "root": str(folder)})
+        first = await client.call_tool("suma_run", {"text": "list the files", "root": str(folder)})
         session = first.structured_content["session_id"]
-        async with anyio.create_task_group() as group:
-            args = {"text": "list the files", "session_id": session}
-            group.start_soon(lambda: client.call_tool("suma_run", args, progress_callback=progress))
-            await began.wait()
-            group.cancel_scope.cancel()
-    turn = heard[0].split()[1]
-    assert (await served.at.ended(turn, session=session)).state == "cancelled"
+        policy.silent.add("tool.execute")
+        try:
+            async with anyio.create_task_group() as group:
+                args = {"text": "list the files", "session_id": session}
+                group.start_soon(lambda: client.call_tool("suma_run", args, progress_callback=progress))
+                await began.wait()
+                group.cancel_scope.cancel()
+            turn = heard[0].split()[1]
+            assert (await served.at.ended(turn, session=session)).state == "cancelled"
+        finally:
+            policy.silent.clear()
 
 
 @pytest.mark.requirement("P8")

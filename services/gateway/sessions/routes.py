@@ -44,8 +44,6 @@ from services.gateway.sessions.models import (
 )
 from services.gateway.store import Session, Turn
 
-WAIT_SECONDS_MOST = 60.0
-"""The longest `?wait=`."""
 router = APIRouter(route_class=StrictRoute)
 
 SessionId = Annotated[Id, Path()]
@@ -140,7 +138,7 @@ async def invoke(
 ) -> Response:
     """Send a message; with `?wait=`, return the finished turn (200) if it ends in time."""
     accepted = await send_message(here, who, IdempotentRequest.of(request, key, body), body)
-    wait = min(wait, WAIT_SECONDS_MOST)
+    wait = min(wait, here.settings.wait_most)
     held = Access(here, who, request, accepted.session_id)
     turn = await _ended(held, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
     if turn is None:
