@@ -64,6 +64,13 @@ async def becomes(home: RunningGateway, name: str, *, ok: bool) -> tuple[int, An
     return said
 
 
+async def ready(home: RunningGateway) -> None:
+    """Return once the gateway is ready; on a busy machine another dependency may be late to answer."""
+    async with asyncio.timeout(60):
+        while (await _ready(home))[0] != 200:
+            await asyncio.sleep(0.05)
+
+
 @pytest.mark.requirement("A17")
 async def test_readiness_follows_a_restart_of_postgres(tmp_path: Path, owner: str) -> None:
     server = PostgresServer(tmp_path / "postgres")
@@ -76,9 +83,7 @@ async def test_readiness_follows_a_restart_of_postgres(tmp_path: Path, owner: st
         assert (status, body["ready"], body["level"]) == (503, False, "severe")
         await server.start()
         await becomes(home, "postgres", ok=True)
-        async with asyncio.timeout(60):
-            while (await _ready(home))[0] != 200:
-                await asyncio.sleep(0.05)
+        await ready(home)
     await server.close()
 
 
@@ -90,11 +95,13 @@ async def test_readiness_follows_an_outage_of_redis(gateway_where: Dsns, owner: 
         connect(f"unix://{server.end}") as client,
         running_gateway(gateway_where, owner, deltas=RedisDeltas(client)) as home,
     ):
-        assert (await becomes(home, "redis", ok=True))[0] == 200
+        await becomes(home, "redis", ok=True)
+        await ready(home)
         await server.kill()
         assert (await becomes(home, "redis", ok=False))[0] == 503
         await server.start()
-        assert (await becomes(home, "redis", ok=True))[0] == 200
+        await becomes(home, "redis", ok=True)
+        await ready(home)
     await server.close()
 
 
