@@ -15,6 +15,7 @@ MARKUP = re.compile(r"[`*~<@\[\]]|://|www\.|\\(?:[^\w\s]|$)|&#?\w+;|(?<![^\W_])_
 """Signs of Markdown in a word. GitHub's kind links `www.x` and `a@b` as well."""
 WORD = re.compile(r"`[^`\n]+`(?=[.,;:)?!”]*(?:\s|$))|“(?P<quote>[^“”\n]*)”|(?P<word>[^\s“”(][^\s“”]*)")
 """Code, a quotation, or a word with the punctuation after it."""
+STRAIGHT = dict.fromkeys(map(ord, "“”"), '"')
 SIGNS = re.compile(r"[^\w.…]+|\d+[.)]|>.*")
 """A name that begins a list or is a line, if nothing else is in its place."""
 
@@ -79,13 +80,14 @@ def literal(text: str) -> str:
 
 
 def name(path: object) -> str:
-    """Return a path for use in a sentence: quoted if it contains a space, or only signs."""
+    """Return a path for use in a sentence: quoted if it contains a space or a quotation mark, or only signs."""
     said = _unspanned(path).removeprefix("./")
-    return quoted(said) if " " in said or SIGNS.fullmatch(said) else said
+    return quoted(said) if any(sign in said for sign in " “”") or SIGNS.fullmatch(said) else said
 
 
 def quoted(text: object) -> str:
-    return f"“{_unspanned(text)}”"
+    # A quotation inside would end this one, and `literal` would see the rest as words of ours.
+    return f"“{_unspanned(text).translate(STRAIGHT)}”"
 
 
 def names(paths: Sequence[object], most: int = SHOWN) -> str:

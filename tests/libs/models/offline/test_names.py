@@ -138,4 +138,4 @@ def test_no_name_becomes_markup_in_a_question(first: str, second: str) -> None:
 
 def letters(text: str) -> str:
     """Return a text without what quotes or escapes it."""
-    return "".join(text.replace("`", "\\x60").translate({ord("“"): None, ord("”"): None}).split())
+    return "".join(text.replace("`", "\\x60").translate(dict.fromkeys(map(ord, '“”"'), None)).split())
