@@ -1,18 +1,21 @@
 """A person's day: requests about six folders, played through a whole platform, each with the result that was judged
-right by hand: how it ends, the paths that go and come, and the answer's words and figures. Dates are left out.
+right by hand: how it ends, the paths that go and come, and the answer's words and figures. Dates are left out. The
+person refuses the changes of a case with `refuse`: its answer begins with the question.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
 import yaml
+from typing_extensions import override
 
 from services.cli.address import Address
 from services.cli.client import Client
@@ -25,6 +28,17 @@ CASES: list[dict[str, Any]] = DAY["cases"]
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
+class Refusing(play.Observer):
+    """Refuse each change, and keep the question."""
+
+    asked = ""
+
+    @override
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.asked = f"{question['title']} "
+        return {"verdict": "deny"}
+
+
 @pytest.fixture(scope="module")
 def platform() -> Iterator[tuple[Address, Path]]:
     with play.platform("offline") as running:
@@ -33,22 +47,24 @@ def platform() -> Iterator[tuple[Address, Path]]:
 
 @pytest.mark.parametrize("case", CASES, ids=[" | ".join(case["say"]) for case in CASES])
 def test_request_of_a_day_has_its_result(platform: tuple[Address, Path], case: dict[str, Any]) -> None:
-    assert played(*platform, case["folder"], case["say"]) == {
+    watched = Refusing() if case.get("refuse") else play.Observer()
+    assert played(*platform, case["folder"], case["say"], watched) == {
         key: case[key] for key in ("ends", "gone", "new", "answer")
     }
 
 
-def played(address: Address, root: Path, name: str, requests: Sequence[str]) -> dict[str, Any]:
+def played(address: Address, root: Path, name: str, requests: Sequence[str], watched: play.Observer) -> dict[str, Any]:
     """Say the requests in one session in a new folder; return the result of the last."""
-    place = root / "day" / name
-    shutil.rmtree(place.parent, ignore_errors=True)
-    place.mkdir(parents=True)
+    place = Path(mkdtemp(dir=root)) / name
+    place.mkdir()
     folders.make(FOLDERS[name], place, datetime.now(UTC))
     with Client(address) as suma:
         session = suma.open_session(root=place, hitl="bypass", title=name)
         for request in requests[:-1]:
             play._said(suma, session, place, request)
-        did, _, _ = play._said(suma, session, place, requests[-1])
+        did, _, _ = play._said(suma, session, place, requests[-1], watched)
     gone, new = did.before.keys() - did.after.keys(), did.after.keys() - did.before.keys()
-    told = DATE.sub("DATE", " ".join(did.said.split()))
+    shutil.rmtree(place.parent, ignore_errors=True)
+    asked = watched.asked if isinstance(watched, Refusing) else ""
+    told = asked + DATE.sub("DATE", " ".join(did.said.split()))
     return {"ends": str(did.outcome), "gone": sorted(gone), "new": sorted(new), "answer": told}

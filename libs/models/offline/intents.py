@@ -67,7 +67,8 @@ class Reading:
     @property
     def refers(self) -> bool:
         """Return whether it depends on files that were named before."""
-        return any(getattr(one, "refers", None) for one in self._chosen)
+        single = [value.meant for value in self.values.values()]
+        return any(getattr(one, "refers", None) for one in (*self._chosen, *single))
 
     def without_unowned(self) -> Reading:
         """Return the reading as if its other words were absent."""

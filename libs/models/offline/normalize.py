@@ -9,7 +9,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from libs.models.offline.tokens import Token
 
-SHORTEST, LONG = 4, 7
+SHORTEST, LONG = 3, 8
 
 
 def mended(text: str, left: Sequence[Token], vocabulary: frozenset[str]) -> str | None:
@@ -32,5 +32,6 @@ def spelt(word: str, vocabulary: frozenset[str]) -> str | None:
     if len(word) < SHORTEST or not word.isalpha():
         return None
     most = 2 if len(word) >= LONG else 1
-    found = process.extractOne(word, vocabulary, scorer=DamerauLevenshtein.distance, score_cutoff=most)
+    ranked = sorted(vocabulary, key=lambda one: (-len(one), one))  # "Mov" is a "move", and no "mv".
+    found = process.extractOne(word, ranked, scorer=DamerauLevenshtein.distance, score_cutoff=most)
     return found[0] if found else None

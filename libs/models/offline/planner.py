@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from libs.events.committee import MORE_BELOW, Task
@@ -193,15 +194,17 @@ class Work:
         if self._lexicon["beyond"].at([token.low for token in clause.span], 0):
             return Answered(texts.BEYOND, AnswerKind.DECLINED)
         left = clause.left or clause.span
+        words = self._intents.words | self._lexicon.words
+        for misspelt, known in ((clause.span[:1], self._intents.verbs), (left, words)):
+            better = mended(text, misspelt, known)
+            if better is not None and better != text and self.understands(better):
+                return Asking(Doubt(texts.MEANT.format(said=better), text, (better,)))
         named = (token for token in left if token.looks_like_a_file and not self._index.is_extension(token.raw))
         missing = next(named, None)
         if missing is not None and clause.best is not None and self._index.knows_top and "*" not in missing.raw:
             near = self._index.like(missing.raw)
             told = texts.NEAR.format(names=texts.names(near)) if near else ""
             return Asking(Doubt(texts.NOT_HERE.format(said=missing.raw, near=told), missing.raw, tuple(near)))
-        better = mended(text, left, self._intents.words | self._lexicon.words)
-        if better is not None and better != text and self.understands(better):
-            return Asking(Doubt(texts.MEANT.format(said=better), text, (better,)))
         said = self._extra(text, clause) or _run(text, left)
         if all(word in self._lexicon.grammar for word in said.lower().split()):
             said = _run(text, clause.span)
@@ -242,8 +245,14 @@ class Work:
     ) -> Sequence[Clause]:
         """Leave words out, unless one of them names a file, counts or negates, or was the only condition."""
         decides = any(
-            token.looks_like_a_file or self._lexicon.decides(token.low) or token.kind == "name" for token in left
+            token.looks_like_a_file
+            or self._lexicon.decides(token.low)
+            or token.kind == "name"
+            or token.low.endswith("est")  # "The longest" of them are not all of them.
+            for token in left
         )
+        # "Which is missing" is about that word alone.
+        decides = decides or any(one.low in ("is", "are") and each in left for one, each in pairwise(clauses[0].span))
         if reading.tool.mutates or reading.tool is KEEP or reading.takes_all or reading.refers or decides:
             return clauses
         said = [token.low for token in left if token.low not in self._lexicon.grammar]
@@ -270,6 +279,8 @@ class Work:
             near = [each for each in near if each.tool.skill == self._task.skill] or near
         # A question that only one reading of a look raises is not worth asking.
         near = [each for each in near if each.doubt is None or each.tool.mutates] or near
+        if not self._shown():  # "This folder" is no folder of an earlier turn.
+            near = [each for each in near if not each.refers] or near
         if near[0].doubt is not None:
             raise Ask(near[0].doubt)
         ways = list(dict.fromkeys(each.tool.description.rstrip(".") for each in near))

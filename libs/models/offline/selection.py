@@ -566,7 +566,8 @@ class _Item:
             return 0
         if not taken and self._word_here == "all" and self._at + 1 == len(self._span):
             taken = 1
-        if taken and not self._headed:
+        named = self._at + taken < len(self._span) and self._folders(self._span[self._at + taken])
+        if taken and not self._headed and not named:
             self._headed = self._plural = True
             self._put(everything=True, kind="any")
             return taken
@@ -619,16 +620,20 @@ class _Item:
         return found[0] + (end < len(self._words) and self._words[end] in ("big", "large", "each"))
 
     def _age(self) -> int:
-        """ "Older than a year", "changed last week". A year that names have, too, could mean either."""
+        """ "Older than a year", "changed last week". A month or a year that names have, too, could mean either."""
         found = when_at(self._words, self._at, self._lexicon, self._ground.now)
         if found is None:
             return 0
         taken, limits, changed = found
         said = self._span[self._at : self._at + taken]
-        year = next((token.low for token in said if token.low.isdecimal() and self._index.having(token.low)), None)
-        if year and not changed and said[0].low in ("from", "of", "in", "for", "during", year):
-            offers = f'with "{year}" in the name', f"changed in {year}"
-            self._out.doubt = Doubt(texts.YEAR.format(year=year), " ".join(token.raw for token in said), offers)
+        year = next((token.low for token in said if YEAR.match(token.low)), "")
+        month = next((token for token in said if token.low in self._lexicon.months), None)
+        names = [f"{year}-{self._lexicon.months[month.low]:02}", f"{month.raw} {year}"] if month else [year]
+        held = next((name for name in names if year and all(map(self._index.having, name.split()))), "")
+        if held and not changed and said[0].low in ("from", "of", "in", "for", "during", *names[-1].lower().split()):
+            offers = f'with "{held}" in the name', f"changed in {names[-1]}"
+            question = texts.YEAR.format(name=held, when=names[-1])
+            self._out.doubt = Doubt(question, " ".join(token.raw for token in said), offers)
         self._limit(**limits)
         return taken
 

@@ -17,6 +17,8 @@ from libs.skills.categories import split_suffix
 FREE: tuple[SlotType, ...] = ("text", "query", "new_name", "title", "series")
 """Types whose words may be any."""
 NAME_WORDS_MOST = 6
+INSIDE_A_NAME = frozenset(["a", "the", "my", "our", "to", "of", "for", "from", "in", "on", "at", "with", "by"])
+"""Words of grammar that a new name may hold after its first word and before the one with the extension."""
 PACKED = (".zip", ".tar", ".tar.gz", ".tgz")
 NUMBERED = re.compile(r"^(?P<base>[^,]+?)(?P<number>0+1)(?:\.\w+)?$")
 SERIES = re.compile(
@@ -359,7 +361,9 @@ def _is_name(body: Sequence[Token], grammar: frozenset[str], *, slash: bool) -> 
     """May this be a new name? Words of grammar need quotes."""
     if len(body) == 1 and body[0].kind in ("quote", "name"):
         return slash or "/" not in body[0].raw
-    title = all(token.raw[:1].isupper() or not token.raw[:1].isalpha() for token in body)
+    words = body[1:] if body[0].raw[:1].isupper() and body[-1].looks_like_a_file and not slash else ()
+    small = [token for token in words if token.low in INSIDE_A_NAME]  # "Letter to Mom.docx"
+    title = all(token.raw[:1].isupper() or not token.raw[:1].isalpha() or token in small for token in body)
     plain = all(token.kind in ("word", "name") and (title or token.low not in grammar) for token in body)
     text = " ".join(token.raw for token in body)
     return (

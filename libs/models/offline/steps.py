@@ -404,6 +404,9 @@ class Steps:
 
     def _named(self, each: Selection) -> tuple[str, ...]:
         """Return the files of the last turn. Raises `Ask` if it named none, or several and one is meant."""
+        made = self.last.name if self.last else ""
+        if not self.shown and made and each.refers == "one":
+            return (made,)
         if not self.shown or each.refers == "rest":
             self._unknown(each)
         if each.refers in ("one", "thing") and len(self.shown) > 1:

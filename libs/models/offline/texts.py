@@ -16,8 +16,8 @@ WHICH = "“{said}” could mean {names}. Which one?"
 DISTRIBUTES = "Does “{said}” apply to all of them, or to the last one only? Please say it in two requests."
 SHARED = "Does “{said}” apply to all of them, or to one only? Please say it in two requests."
 YEAR = (
-    "Do you mean the year {year} in the file names, or files that were changed in {year}? Say “with {year} in "
-    "the name” or “changed in {year}”."
+    "Do you mean {name} in the file names, or files that were changed in {when}? Say “with {name} in the name” or "
+    "“changed in {when}”."
 )
 COUNT = "You said {said}, but {found} match: {names}. Which ones?"
 WHICH_OF = "Which {count} of them? I can take the {count} newest, oldest, largest or smallest, or all of them."

@@ -156,9 +156,11 @@ def _played(suma: Client, folder: Path, case: Case) -> Played:
     return _scored(case, *_said(suma, session, folder, case.request))
 
 
-def _said(suma: Client, session: str, folder: Path, text: str) -> tuple[Did, Observer, float]:
+def _said(
+    suma: Client, session: str, folder: Path, text: str, watched: Observer | None = None
+) -> tuple[Did, Observer, float]:
     """Send a message, follow its turn to the end, and measure the time."""
-    before, watched, began = trees.seen(folder), Observer(), time.monotonic()
+    before, watched, began = trees.seen(folder), watched or Observer(), time.monotonic()
     said = suma.say(session, text)
     try:
         ended = follow(suma, session, said["turn_id"], after=said["after"], watcher=watched, person=watched)

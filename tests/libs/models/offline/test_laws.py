@@ -216,6 +216,32 @@ def test_undo_is_left_to_the_client(read: Read) -> None:
     assert outcome.kind is AnswerKind.UNDO
 
 
+@pytest.mark.parametrize(
+    ("request_", "meant"),
+    [
+        ("mov a.pdf to Docs", "move a.pdf to Docs"),
+        ("renam notes.txt to Letter to Mom.txt", "rename notes.txt to Letter to Mom.txt"),
+    ],
+)
+def test_misspelt_verb_is_asked_about_before_a_name(read: Read, request_: str, meant: str) -> None:
+    asked = read(request_)
+    assert isinstance(asked, ClarificationNeeded)
+    assert f"“{meant}”" in asked.question
+
+
+@pytest.mark.parametrize("name", ["Letter to Mom.txt", "Sunset in June.txt", "Notes for the Team.txt"])
+def test_new_name_holds_small_words_before_its_extension(read: Read, name: str) -> None:
+    assert calls(read(f"rename notes.txt to {name}"))[-1][1]["new_name"] == name
+
+
+@pytest.mark.parametrize("folder", ["the whole folder", "the entire folder", "my whole folder"])
+def test_whole_folder_is_all_that_is_in_it(read: Read, folder: str) -> None:
+    assert calls(read(f"how big is {folder}?")) == calls(read("how big is this folder?"))
+    refused = read(f"delete {folder}")
+    assert isinstance(refused, ClarificationNeeded)
+    assert "won't delete everything" in refused.question
+
+
 def test_misspelt_request_is_asked_about_and_yes_does_it(read: Read) -> None:
     asked = read("delte the tmp files")
     assert isinstance(asked, ClarificationNeeded)
@@ -351,6 +377,8 @@ def test_change_keeps_to_every_number_and_condition(
             assert any(value in pattern for pattern in held), request
         elif what == "name":
             assert all(value in name for name in names), request
+        elif what == "count" and "path" in args:
+            assert not any(name.startswith(f"{args['path']}/") for name in MIXED), request
         elif what == "count":
             assert len([name for name in names if not any(fnmatchcase(name, each) for each in held)]) <= value, request
         elif what:
@@ -411,6 +439,8 @@ LOOKS = [
     "find all pdfs by Amazon",
     "list the typescript files that are not tests",
     "find the pdf where the landlord is mentioned",
+    "what is the longest pdf?",
+    "which holiday jpg is missing?",
 ]
 
 
@@ -435,6 +465,12 @@ def selected(outcome: PlannerOutcome) -> list[str]:
 SHOWN = (Exchange(text="list the pdfs", answer="…", shown=("a.pdf", "b.pdf", "invoice-1.pdf")),)
 
 
+def test_pronoun_means_the_folder_of_the_last_turn(read: Read) -> None:
+    made = (Exchange(text="make a folder called Best", answer="Created Best.", shown=()),)
+    (_, args) = calls(read("move it into Docs", history=made))[-1]
+    assert (args["source"], args["target"]) == (["Best"], "Docs")
+
+
 def test_narrowing_that_is_not_understood_leaves_no_them(read: Read) -> None:
     asked = read("only the ones from Zorp", history=SHOWN)
     assert isinstance(asked, ClarificationNeeded)
@@ -447,6 +483,31 @@ def test_them_are_narrowed_by_every_limit(read: Read) -> None:
     listing, deleted = calls(read("delete those over 5 MB", history=SHOWN))
     assert (listing[1]["include"], listing[1]["larger_than"]) == (["a.pdf", "b.pdf", "invoice-1.pdf"], 5_000_000)
     assert deleted[0] == "manage-files.delete"
+
+
+STATEMENTS = {"names": ["statement-2024-02.pdf", "statement-2024-03.pdf"], "files": 2}
+STATEMENTS |= {"paths": STATEMENTS["names"]}
+
+
+@pytest.mark.parametrize(
+    ("reply", "held"),
+    [
+        ("changed in March 2024", {"modified_after": "2024-03-01", "modified_before": "2024-04-01"}),
+        ("with 2024-03 in the name", {"include": ["*2024-03*statement*", "*statement*2024-03*"]}),
+    ],
+)
+def test_month_of_names_and_dates_is_asked_about_whole(read: Read, reply: str, held: dict[str, Any]) -> None:
+    request = "delete the statements from March 2024"
+    asked = read(request, workspace=STATEMENTS)
+    assert isinstance(asked, ClarificationNeeded)
+    assert f"“{reply}”" in asked.question
+    ((_, listed), _) = calls(read(request, workspace=STATEMENTS, clarification=reply))
+    assert held.items() <= {**listed, "include": sorted(listed["include"])}.items()
+
+
+def test_month_that_no_name_has_is_a_date(read: Read) -> None:
+    ((_, listed), _) = calls(read("delete the statements from May 2024", workspace=STATEMENTS))
+    assert (listed["modified_after"], listed["modified_before"]) == ("2024-05-01", "2024-06-01")
 
 
 @pytest.mark.parametrize("reply", ["delete the tmp files", "no, delete the tmp files"])
