@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import struct
@@ -82,7 +83,10 @@ async def test_inbox_approves_edited_arguments(person: Visitor, live: Live) -> N
     await expect(card.get_by_text("Letters")).to_be_visible()
     await card.get_by_role("button", name="Approve").click()
     await expect(card).to_have_count(0)
-    assert (folder / "Letters").is_dir()
+    async with asyncio.timeout(30):
+        # The inbox does not wait for the commit.
+        while not (folder / "Letters").is_dir():
+            await asyncio.sleep(0.05)
 
 
 async def test_images_are_compared_before_and_after(person: Visitor, live: Live) -> None:

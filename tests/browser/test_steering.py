@@ -76,7 +76,7 @@ async def test_unclear_request_offers_answers_and_a_new_start(person: Visitor, l
     page = await person.open("/chat")
     await ask(page, "frobnicate the whatsits", live.folder("unclear", FILES))
     card = page.get_by_label("Question")
-    await expect(card).to_contain_text("“frobnicate”")
+    await expect(card).to_contain_text("“frobnicate the whatsits”")
     await card.get_by_role("button", name="Start over").click()
     await expect(page.get_by_label("Message")).to_have_value("frobnicate the whatsits")
     await expect(page.get_by_label("Message")).to_be_focused()
