@@ -447,7 +447,8 @@ async def platform(
         await stack.enter_async_context(given.open)
         guarded_calls, budgets = GuardedCalls(), PostgresBudgets(database, settings.budgets.limits)
         cache = await stack.enter_async_context(_cache(servers.redis, guarded_calls.to("redis")))
-        sign = {"sign": partial(proofs.sign, given.keys)} if "gateway" in sections else {}
+        gateway = "gateway" in sections
+        sign = {"sign": partial(proofs.sign, given.keys)} if gateway else {}
         made = Platform(
             member=member,
             clock=clock,
@@ -460,7 +461,7 @@ async def platform(
             **cache,
             guarded_calls=guarded_calls,
             essential=frozenset(settings.essential),
-            trims="gateway" in sections,
+            trims=gateway,
             leaving=leaving,
             keys=given.keys,
             embedder=given.embedder,
@@ -470,7 +471,8 @@ async def platform(
             tools=given.tools,
             data_dir=settings.data_dir,
             settings=sections,
-            effective_settings=explaining(settings),
+            # Only the gateway shows them, and this reads the file of settings.
+            effective_settings=explaining(settings) if gateway else list,
             clients={name: partial(_client, settings, local.apps, name) for name in catalog.NAMES},
             near=local.near,
         )
