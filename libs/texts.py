@@ -86,7 +86,7 @@ def name(path: object) -> str:
 
 
 def quoted(text: object) -> str:
-    # A quotation inside would end this one, and `literal` would see the rest as words of ours.
+    # A quotation mark inside would end the quotation, and `literal` would take the rest for our own words.
     return f"“{_unspanned(text).translate(STRAIGHT)}”"
 
 

@@ -206,7 +206,7 @@ async def _run(
 async def _update_gauges(settings: Process, running: Running) -> None:
     """Update the gauges of disks and problems. The metrics thread reads disks, but must not read problems."""
     metrics.disk_free.labels("data").set_function(partial(_free, settings.data_dir))
-    # By number, in the order of the settings: whoever reads the metrics need not know the names of folders.
+    # By number, in the order of the settings: metrics are read without a key, and must not name folders.
     for n, root in enumerate(settings.roots, 1):
         metrics.disk_free.labels(f"root-{n}").set_function(partial(_free, root.path))
     while True:

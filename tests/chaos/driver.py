@@ -3,7 +3,7 @@ end.
 
 The points are a catalogue made from what the services declare, not from what a run happened to hit (docs/bus.md, Kill
 points). A `Scenario` makes a process's platform and services; it must be importable, because children are forked.
-Whoever drives supplies the work beforehand, as events in the log, and says how one sees that everything is over.
+The test supplies the work beforehand, as events in the log, and a check that everything is over.
 """
 
 from __future__ import annotations
