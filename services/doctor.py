@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from libs import __version__
+from libs.embedded import datadir, postgres, redis
 from libs.errors import NotFound, SumaError
 from libs.models.choice import OFFLINE
 from libs.remote_tools.a2a_agent import A2aAgent
 from libs.remote_tools.mcp_server import McpServer
 from libs.remote_tools.ports import Server
 from libs.resilience import GuardedCall
-from libs.runtime.embedded import datadir, postgres, redis
 from libs.telemetry.logs import quiet
 from services import http_server, model_factory, wiring
 from services.settings import BadSettings, Process, config_file, everything, unknown

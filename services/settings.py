@@ -44,10 +44,10 @@ from typing_extensions import override
 from yaml import YAMLError
 
 from libs.budgets.ports import Amount, Limits, Window
+from libs.embedded import datadir
 from libs.errors import Rejected
 from libs.models import choice
 from libs.runtime.effective_settings import EffectiveSetting, Source
-from libs.runtime.embedded import datadir
 from libs.workspace.roots import Root
 from services import catalog
 

@@ -22,11 +22,11 @@ from pydantic import SecretStr
 
 from libs import ids
 from libs.database import Database
+from libs.embedded import datadir
+from libs.embedded.datadir import DataDirectory
 from libs.errors import NotFound, Rejected, Unavailable
 from libs.events.topics import TOPICS
 from libs.identity import internal, keys
-from libs.runtime.embedded import datadir
-from libs.runtime.embedded.datadir import DataDirectory
 from libs.runtime.host import Running, establish, host, prepare
 from libs.runtime.shutdown import Shutdown
 from libs.telemetry import metrics

@@ -20,12 +20,12 @@ from libs.bus.postgres import PostgresBus
 from libs.changes.writer import Writer
 from libs.clock import SystemClock
 from libs.database import Database, Dsns, reach
+from libs.embedded.postgres import Postgres, Role
+from libs.embedded.redis import Redis
 from libs.errors import Unavailable
 from libs.identity import proofs
 from libs.leases.postgres import PostgresLeases
 from libs.resilience import GuardedCall, GuardedCalls
-from libs.runtime.embedded.postgres import Postgres, Role
-from libs.runtime.embedded.redis import Redis
 from libs.runtime.platform import Platform
 from libs.runtime.shutdown import Shutdown
 from services import catalog, model_factory

@@ -18,7 +18,7 @@ from hypothesis.internal.charmap import charmap
 from deploy.local.cache import Unprovided, for_workspaces
 from deploy.local.kafka import Kafka
 from libs.database import Dsns
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from libs.runtime.host import prepare
 from libs.telemetry import logs
 from tests import infrastructure

@@ -32,10 +32,10 @@ from deploy.local.opa import opa
 from deploy.local.ports import free_port
 from deploy.local.s3 import s3
 from deploy.local.served import ServerFailed
+from libs.embedded import datadir
+from libs.embedded.postgres import Postgres, program
+from libs.embedded.redis import Redis
 from libs.errors import SumaError
-from libs.runtime.embedded import datadir
-from libs.runtime.embedded.postgres import Postgres, program
-from libs.runtime.embedded.redis import Redis
 from services import catalog
 from services.__main__ import MIGRATE
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from libs.runtime.embedded import datadir
+from libs.embedded import datadir
 from libs.workspace.roots import Root
 
 

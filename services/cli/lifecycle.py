@@ -19,7 +19,7 @@ from services.cli.errors import NO_SERVER, NOT_DONE
 from services.cli.terminal import Json, console, print_json
 
 if TYPE_CHECKING:
-    from libs.runtime.embedded.datadir import DataDirectory, Owner
+    from libs.embedded.datadir import DataDirectory, Owner
     from services.settings import Process
 
 LOOK_SECONDS = 5.0
@@ -79,8 +79,8 @@ def stop() -> None:
 
 
 def _directory() -> DataDirectory | None:
+    from libs.embedded import datadir
     from libs.errors import NotFound
-    from libs.runtime.embedded import datadir
     from services import settings
 
     try:

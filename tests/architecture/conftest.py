@@ -8,7 +8,7 @@ import asyncpg
 import pytest_asyncio
 
 from libs.database import Dsns
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.architecture.schemas import build
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests.infrastructure import TEMPLATE, fresh_database
 
 ROOT = Path(__file__).resolve().parents[2]

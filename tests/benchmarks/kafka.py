@@ -28,10 +28,10 @@ from libs.bus.kafka.broker import declare
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
 from libs.database import Dsns, Schema
+from libs.embedded.postgres import Postgres
 from libs.events import RememberRequested
 from libs.events.envelope import Envelope
 from libs.events.topics import MEMORY_EVENTS
-from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.host import host, prepare
 from libs.runtime.service import Service, Subscription
 from tests import infrastructure

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rich.table import Table
 
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests import peers
 from tests.benchmarks.contest import Contender, Load, Measured, Of, Runs, Server, median, race, ratio
 from tests.benchmarks.counts import count

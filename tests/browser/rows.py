@@ -10,7 +10,7 @@ from typing import Any
 
 import asyncpg
 
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests.browser.visitor import Live
 
 SESSIONS = """

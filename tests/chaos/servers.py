@@ -18,8 +18,8 @@ from deploy.local.kafka import Kafka, kafka
 from deploy.local.opa import opa
 from deploy.local.s3 import S3, s3
 from deploy.local.served import Served
-from libs.runtime.embedded import postgres, redis
-from libs.runtime.embedded.daemon import socket_directory
+from libs.embedded import postgres, redis
+from libs.embedded.daemon import socket_directory
 from tests.chaos.proxy import End
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,8 @@ from typing import Any
 from deploy.local.fleet import Program
 from deploy.local.kafka import TOOL_LOGGING, archived, jars
 from deploy.local.ports import free_port
+from libs.embedded import datadir
 from libs.identity import keys
-from libs.runtime.embedded import datadir
 from services import catalog
 from services.start import LOCAL_TENANT, OWNER
 from tests.chaos.profiles import ALONE, Profile

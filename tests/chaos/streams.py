@@ -26,9 +26,9 @@ from libs import ids
 from libs.bus.log import SCHEMA
 from libs.changes import Cause, Changeset
 from libs.database import Dsns, migrate
+from libs.embedded.postgres import ephemeral
 from libs.events import Event, MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
 from libs.identity.keys import mint
-from libs.runtime.embedded.postgres import ephemeral
 from libs.runtime.host import prepare
 from libs.runtime.platform import Platform
 from services.gateway.service import build

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from deploy.local.up import Servers, Up
-from libs.runtime.embedded.daemon import shipped
+from libs.embedded.daemon import shipped
 
 AGAIN = "delete from bus.offsets where grp = 'relay'"
 """A new Kafka is empty: the relay sends the remaining log again, and inboxes skip what was handled."""

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from deploy.local.up import provision
 from libs.database import Dsns, reach
-from libs.runtime.embedded.postgres import Postgres, ephemeral
+from libs.embedded.postgres import Postgres, ephemeral
 from services import catalog
 from tests.infrastructure import dsns
 

@@ -21,7 +21,7 @@ from deploy.local.cache import Unprovided
 from deploy.local.up import Servers, provision, servers, services
 from libs import ids
 from libs.budgets.schema import SCHEMA as BUDGETS
-from libs.runtime.embedded.postgres import Postgres, ephemeral
+from libs.embedded.postgres import Postgres, ephemeral
 from libs.runtime.shutdown import Shutdown
 from services import catalog, settings, start, wiring
 from services.settings import Process

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from libs.database import Dsns
-from libs.runtime.embedded.postgres import Postgres
-from libs.runtime.embedded.redis import Redis
+from libs.embedded.postgres import Postgres
+from libs.embedded.redis import Redis
 from tests import infrastructure
 from tests.journeys.installation import Installation, installation
 

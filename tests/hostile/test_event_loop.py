@@ -20,7 +20,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.hostile.test_parsers import UNITS
 from tests.services.gateway.uploading import TUS

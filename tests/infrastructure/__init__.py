@@ -24,10 +24,10 @@ from libs.bus.postgres import PostgresBus
 from libs.changes.writer import Writer
 from libs.clock import SystemClock
 from libs.database import Connection, Database, Dsns, Sizes, migrate
+from libs.embedded.postgres import Postgres
 from libs.identity import proofs
 from libs.leases.postgres import PostgresLeases
 from libs.policy.ports import Decision
-from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.host import Pace
 from libs.runtime.platform import Platform, nowhere
 from libs.skills import Catalogue

@@ -21,7 +21,7 @@ from typing_extensions import override
 from libs import ids
 from libs.database import Connection, Database, Dsns, Sizes, arrays
 from libs.database.pools import STATEMENT_SECONDS
-from libs.runtime.embedded.postgres import Postgres, Role
+from libs.embedded.postgres import Postgres, Role
 
 ROLES: tuple[Role, Role, Role] = ("suma_owner", "suma_bus", "suma_app")
 BARE = ("template0", "template1")

@@ -12,9 +12,9 @@ import pytest
 import pytest_asyncio
 import yaml
 
+from libs.embedded.postgres import Postgres
 from libs.events.values import Hitl
 from libs.models.ports import Model
-from libs.runtime.embedded.postgres import Postgres
 from libs.skills import Skills
 from libs.tools import Effect, Intent, Outcome
 from tests import infrastructure

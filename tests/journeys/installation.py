@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 import httpx
 
-from libs.runtime.embedded import datadir
-from libs.runtime.embedded.datadir import DataDirectory
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded import datadir
+from libs.embedded.datadir import DataDirectory
+from libs.embedded.postgres import Postgres
 from tests.support.fork_server import Forked, shared
 
 ROOT = Path(__file__).parents[2]

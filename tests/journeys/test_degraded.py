@@ -13,7 +13,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.chaos.servers import PostgresServer, RedisServer
 from tests.journeys.installation import Installation, installation

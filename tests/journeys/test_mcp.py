@@ -25,9 +25,9 @@ from typing_extensions import override
 from deploy.local.cache import Unprovided
 from deploy.local.ports import free_port
 from libs.database import Dsns
+from libs.embedded.postgres import Postgres
 from libs.events import ActionRecorded, ActionsRecorded
 from libs.identity.keys import mint
-from libs.runtime.embedded.postgres import Postgres
 from services import http_server
 from services.gateway.identity.directory import Directory
 from services.gateway.identity.local_key import ensure_local_key

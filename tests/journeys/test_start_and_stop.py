@@ -20,7 +20,7 @@ import pytest
 import pytest_asyncio
 
 from deploy.local.ports import free_port
-from libs.runtime.embedded import datadir
+from libs.embedded import datadir
 from tests.infrastructure.wish import get
 from tests.journeys.installation import SECONDS, Installation, Process, installation, readiness
 from tests.journeys.terminal import Terminal

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from libs.runtime.embedded import datadir
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded import datadir
+from libs.embedded.postgres import Postgres
 from services.doctor import Finding, examine
 from tests import infrastructure
 from tests.support import mcp_server

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from libs.database import Dsns
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.fairness import GUEST, HOG, Backlog, Caller, Slow
 from tests.support.platform import run_platform, template

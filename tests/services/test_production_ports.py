@@ -15,10 +15,10 @@ from deploy.local.opa import opa
 from deploy.local.s3 import S3, s3
 from deploy.local.served import Served
 from libs.database import Dsns
+from libs.embedded.postgres import Postgres
 from libs.events import ApprovalRequested, ToolRequested, ToolSucceeded
 from libs.objects import s3 as bucket
 from libs.policy import opa as law
-from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.support.platform import REPOSITORY, RunningPlatform, plan, run_platform, scripted_model, template
 

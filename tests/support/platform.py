@@ -21,6 +21,7 @@ from libs.cache.ports import Delta, Entry, Stream
 from libs.changes import Cause, Changeset
 from libs.clock import SystemClock
 from libs.database import Dsns
+from libs.embedded.postgres import Postgres
 from libs.events import (
     ActionRecorded,
     ActionsRecorded,
@@ -41,7 +42,6 @@ from libs.models.ports import Model, PlanDraft, PlannerOutcome
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy.ports import Decision, Policy, PolicyUnanswered
 from libs.policy.rego import RegoPolicy
-from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.host import Pace, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service

@@ -17,7 +17,7 @@ import uvloop
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from libs.runtime.embedded.postgres import ephemeral
+from libs.embedded.postgres import ephemeral
 from libs.telemetry import logs
 from tests.trial import killer, report
 from tests.trial.contenders import CONTENDERS, Contender

@@ -14,7 +14,7 @@ import asyncpg
 
 from libs.bus.log import SCHEMA
 from libs.database import migrate
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests import peers
 from tests.infrastructure import TEMPLATE, create_database, fresh_database
 from tests.support import platform

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests.trial import killer
 from tests.trial.contenders import Contender, here, one_process
 from tests.trial.count import LEAST_HIT, Figures, missing_hits

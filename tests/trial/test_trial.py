@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from tests.trial import killer, report
 from tests.trial.contenders import CONTENDERS, OURS
 from tests.trial.report import Account

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import httpx
 
+from libs.embedded import datadir
 from libs.errors import Unavailable
-from libs.runtime.embedded import datadir
 from services.cli.address import Address
 from services.settings import ROOT
 

@@ -26,6 +26,7 @@ from typing_extensions import override
 from libs import ids
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns, Sizes
+from libs.embedded.redis import Redis
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.identity import keys
@@ -34,7 +35,6 @@ from libs.leases.ports import Lease
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy.rego import RegoPolicy
-from libs.runtime.embedded.redis import Redis
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service

@@ -13,7 +13,7 @@ import pytest_asyncio
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.changes.writer import Applied
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from libs.runtime.platform import Platform
 from tests import infrastructure
 

@@ -14,10 +14,10 @@ import pytest_asyncio
 from libs.bus.log import SCHEMA
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns, migrate
+from libs.embedded.postgres import Postgres
 from libs.errors import Unavailable
 from libs.resilience import State
 from libs.resilience.circuit_breaker import Rules
-from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.health import FRESH_SECONDS, Health
 from libs.runtime.platform import Platform
 from tests import infrastructure

@@ -5,9 +5,9 @@ import pytest
 import pytest_asyncio
 
 from libs.database import Dsns, migrate
+from libs.embedded.postgres import Postgres
 from libs.keys import Keys
 from libs.keys.file import FileKeys
-from libs.runtime.embedded.postgres import Postgres
 from services.audit_worker.store import SCHEMA
 from tests import infrastructure
 from tests.services.audit_worker.running import RunningAudit, running_audit

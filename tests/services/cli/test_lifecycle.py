@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 from typing_extensions import override
 
-from libs.runtime.embedded import datadir
+from libs.embedded import datadir
 from services import catalog
 from services.cli.commands import app
 from tests.services.cli.answering import Server

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from libs.database import Dsns
+from libs.embedded.postgres import Postgres
 from libs.events import (
     ApprovalRequested,
     MessageCompleted,
@@ -19,7 +20,6 @@ from libs.events import (
     TurnEnded,
 )
 from libs.events.values import StepState, ToolCall
-from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.support import platform
 from tests.support.platform import RunningPlatform, run_platform

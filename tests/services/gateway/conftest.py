@@ -13,6 +13,7 @@ import pytest_asyncio
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.database import Dsns
+from libs.embedded.postgres import Postgres
 from libs.events import (
     ApprovalClosed,
     ApprovalDecided,
@@ -27,7 +28,6 @@ from libs.identity.keys import mint
 from libs.keys.file import FileKeys
 from libs.policy import Policy
 from libs.policy.rego import RegoPolicy
-from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.host import prepare
 from libs.runtime.service import Subscription
 from services.gateway.service import build

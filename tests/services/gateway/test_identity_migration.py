@@ -8,8 +8,8 @@ import asyncpg
 import pytest
 
 from libs.database import Schema, migrate
+from libs.embedded.postgres import Postgres
 from libs.identity.keys import mint
-from libs.runtime.embedded.postgres import Postgres
 from services.gateway.store import SCHEMA
 from tests import infrastructure
 from tests.services.gateway.running import running_gateway

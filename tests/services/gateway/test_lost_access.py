@@ -21,13 +21,13 @@ from websockets.asyncio.client import connect as websocket
 from websockets.exceptions import ConnectionClosedError
 
 from libs import ids
+from libs.embedded.postgres import Postgres
 from libs.events import MessageCompleted, StepChanged, TurnEnded
 from libs.events.values import StepState
 from libs.identity.roles import BUNDLES
 from libs.keys.file import FileKeys
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy import Policy
-from libs.runtime.embedded.postgres import Postgres
 from services.cli.commands import app
 from tests import infrastructure
 from tests.services.gateway.running import RunningGateway, running_gateway, served

@@ -5,10 +5,10 @@ import pytest
 import pytest_asyncio
 
 from libs.database import Dsns, migrate
+from libs.embedded.postgres import Postgres
 from libs.keys import Keys
 from libs.keys.file import FileKeys
 from libs.policy.rego import RegoPolicy
-from libs.runtime.embedded.postgres import Postgres
 from services.memory_service.store import SCHEMA
 from tests import infrastructure
 from tests.services.memory_service.running import RunningMemory, running_memory

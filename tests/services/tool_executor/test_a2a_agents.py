@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import override
 
 from libs import ids
+from libs.embedded.postgres import Postgres
 from libs.events import ToolFailed, ToolSucceeded, ToolUnknown
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
@@ -31,7 +32,6 @@ from libs.remote_tools.a2a_agent import SEND, TEXT_MOST, A2aAgent
 from libs.remote_tools.ports import AnswerLost
 from libs.remote_tools.settings import RemoteServer
 from libs.resilience import GuardedCall
-from libs.runtime.embedded.postgres import Postgres
 from libs.skills import ToolDefinition
 from libs.tools import Intent
 from services import http_server

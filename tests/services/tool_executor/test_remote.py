@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from libs.clients import executor
 from libs.clients.calls import call
+from libs.embedded.postgres import Postgres
 from libs.errors import Denied, Rejected
 from libs.events import ToolFailed, ToolSucceeded, ToolUnknown, TurnEnded
 from libs.events.committee import Task
@@ -25,7 +26,6 @@ from libs.objects import bodies
 from libs.remote_tools.mcp_server import TEXT_MOST
 from libs.remote_tools.outbound import Outbound
 from libs.remote_tools.settings import RemoteServer
-from libs.runtime.embedded.postgres import Postgres
 from libs.skills import ToolDefinition
 from tests import infrastructure
 from tests.support import mcp_server, platform

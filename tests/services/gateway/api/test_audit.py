@@ -14,10 +14,10 @@ import pytest_asyncio
 from libs import ids
 from libs.audit import verify
 from libs.changes import Cause, Changeset
+from libs.embedded.postgres import Postgres
 from libs.events import ActionRecorded
 from libs.keys.file import FileKeys
 from libs.policy import Policy
-from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from services.audit_worker import service as audit_worker

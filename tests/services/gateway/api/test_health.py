@@ -14,7 +14,7 @@ import pytest
 from deploy.local.ports import free_port
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
-from libs.runtime.embedded.postgres import Postgres
+from libs.embedded.postgres import Postgres
 from libs.runtime.health import Health
 from services.health import healthy
 from tests import infrastructure

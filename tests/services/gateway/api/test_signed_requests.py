@@ -16,9 +16,9 @@ from typing_extensions import override
 
 from libs import ids
 from libs.database import Dsns
+from libs.embedded.postgres import Postgres
 from libs.keys import Keys
 from libs.policy import Policy
-from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.services.gateway.running import RunningGateway, running_gateway
 

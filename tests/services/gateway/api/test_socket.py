@@ -21,8 +21,8 @@ from libs.cache import Delta, Stream
 from libs.cache.redis import RedisDeltas
 from libs.cache.redis import connect as redis
 from libs.database import Dsns
+from libs.embedded.redis import Redis
 from libs.events import ApprovalRequested, MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
-from libs.runtime.embedded.redis import Redis
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.sse import Sse, opened, read
 

@@ -17,8 +17,8 @@ from libs import ids
 from libs.cache import Delta, Entry, Stream
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
+from libs.embedded.redis import Redis
 from libs.events import MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
-from libs.runtime.embedded.redis import Redis
 from services.gateway.sessions import models
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.sse import Sse, opened, read

@@ -16,9 +16,9 @@ from typing_extensions import override
 
 from libs import ids
 from libs.database import Dsns
+from libs.embedded.postgres import Postgres
 from libs.keys.file import FileKeys
 from libs.policy import Policy
-from libs.runtime.embedded.postgres import Postgres
 from services.cli.address import Address
 from services.cli.client import Client
 from services.cli.uploads import upload

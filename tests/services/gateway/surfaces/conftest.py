@@ -15,11 +15,11 @@ import pytest_asyncio
 
 from libs import ids
 from libs.cache.redis import RedisDeltas, connect
+from libs.embedded.postgres import Postgres
+from libs.embedded.redis import Redis
 from libs.keys.file import FileKeys
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy import Policy
-from libs.runtime.embedded.postgres import Postgres
-from libs.runtime.embedded.redis import Redis
 from tests import infrastructure
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.surfaces.a2a.agent import Agent, Worker

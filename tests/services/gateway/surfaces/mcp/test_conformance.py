@@ -18,9 +18,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from deploy.local.cache import Unprovided
+from libs.embedded.postgres import Postgres
 from libs.keys import Keys
 from libs.policy import Policy
-from libs.runtime.embedded.postgres import Postgres
 from services import http_server
 from services.gateway.surfaces.mcp.endpoint import trimmed
 from tests import infrastructure

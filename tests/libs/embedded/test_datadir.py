@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from libs.errors import NotFound
-from libs.runtime.embedded import datadir
-from libs.runtime.embedded.datadir import (
+from libs.embedded import datadir
+from libs.embedded.datadir import (
     AlreadyRunning,
     ForeignDirectory,
     NewerFormat,
@@ -19,7 +18,8 @@ from libs.runtime.embedded.datadir import (
     location,
     prepare,
 )
-from tests.libs.runtime.embedded.conftest import Killed
+from libs.errors import NotFound
+from tests.libs.embedded.conftest import Killed
 
 
 def never() -> str:
@@ -136,7 +136,7 @@ class TestLock:
 
     def test_killed_owner_does_not_block_the_next_start(self, data: Path, killed: Killed) -> None:
         killed("""
-            from libs.runtime.embedded.datadir import prepare
+            from libs.embedded.datadir import prepare
             async def main(data):
                 with prepare(data).held() as hold:
                     hold.announce("http://127.0.0.1:8010")

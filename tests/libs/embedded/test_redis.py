@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import redis.asyncio
 
-from libs.runtime.embedded.daemon import ServerFailed, command, socket_directory
-from libs.runtime.embedded.redis import Redis
-from tests.libs.runtime.embedded.conftest import Killed
+from libs.embedded.daemon import ServerFailed, command, socket_directory
+from libs.embedded.redis import Redis
+from tests.libs.embedded.conftest import Killed
 
 KILLED_WHILE_RUNNING = """
-    from libs.runtime.embedded.redis import Redis
+    from libs.embedded.redis import Redis
     async def main(data):
         async with Redis(data):
             die()

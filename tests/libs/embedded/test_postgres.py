@@ -9,12 +9,12 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from libs.runtime.embedded.daemon import SOCKET_PATH_LIMIT, NotOurs, ServerFailed, command, socket_directory
-from libs.runtime.embedded.postgres import Postgres, Role, status
-from tests.libs.runtime.embedded.conftest import Killed
+from libs.embedded.daemon import SOCKET_PATH_LIMIT, NotOurs, ServerFailed, command, socket_directory
+from libs.embedded.postgres import Postgres, Role, status
+from tests.libs.embedded.conftest import Killed
 
 KILLED_WHILE_RUNNING = """
-    from libs.runtime.embedded.postgres import Postgres
+    from libs.embedded.postgres import Postgres
     async def main(data):
         async with Postgres(data):
             die()
@@ -187,7 +187,7 @@ class TestAfterAKill:
 
     async def test_a_server_that_was_only_starting_is_adopted_too(self, started_before: Path, killed: Killed) -> None:
         killed("""
-            from libs.runtime.embedded.postgres import Postgres
+            from libs.embedded.postgres import Postgres
             async def main(data):
                 starting = asyncio.create_task(Postgres(data).__aenter__())
                 while not starting.done() and not (data / "postgres/postmaster.pid").exists():
@@ -199,7 +199,7 @@ class TestAfterAKill:
 
     async def test_kill_during_initdb_leaves_no_partial_cluster(self, data: Path, killed: Killed) -> None:
         killed("""
-            from libs.runtime.embedded.postgres import Postgres
+            from libs.embedded.postgres import Postgres
             async def main(data):
                 starting = asyncio.create_task(Postgres(data).__aenter__())
                 while not starting.done() and not list(data.glob("postgres.new-*/global")):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from libs.runtime.embedded.postgres import Postgres, ephemeral
+from libs.embedded.postgres import Postgres, ephemeral
 
 ROOT = Path(__file__).parents[4]
 

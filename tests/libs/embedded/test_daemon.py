@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from libs.runtime.embedded.daemon import Daemon, ServerFailed, command, launch, orphan, run, shipped
+from libs.embedded.daemon import Daemon, ServerFailed, command, launch, orphan, run, shipped
 
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); signal.pause()"
 

@@ -19,7 +19,7 @@ from types import MappingProxyType, TracebackType
 from typing import Literal, Self
 from urllib.parse import quote
 
-from libs.runtime.embedded.daemon import (
+from libs.embedded.daemon import (
     Daemon,
     ServerFailed,
     hand_over,

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
-from libs.runtime.embedded.daemon import Daemon, ServerFailed, launch, orphan, shipped, socket_directory
+from libs.embedded.daemon import Daemon, ServerFailed, launch, orphan, shipped, socket_directory
 
 SETTINGS = (
     *("--port", "0"),
