@@ -25,7 +25,7 @@ from services import catalog
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from libs.runtime.shutdown import Shutdown
+    from libs.runtime import Shutdown
     from services.settings import Process
     from services.start import Ready
 
@@ -139,7 +139,7 @@ def _until_asked_to_stop(work: Callable[[Shutdown], Awaitable[None]]) -> int:
     """
     import uvloop
 
-    from libs.runtime.shutdown import Shutdown
+    from libs.runtime import Shutdown
 
     async def working() -> None:
         loop, leaving = asyncio.get_running_loop(), Shutdown()

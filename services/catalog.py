@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from libs.database import Schema
-    from libs.runtime.platform import Platform
-    from libs.runtime.service import Service
+    from libs.runtime import Platform, Service
 
 
 class UnknownService(NotFound):

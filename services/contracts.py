@@ -17,7 +17,7 @@ import yaml
 from typing_extensions import override
 
 from libs.errors import Rejected
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from services import catalog
 from services.gateway.http.contract import gaps
 

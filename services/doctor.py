@@ -22,9 +22,9 @@ from libs import __version__
 from libs.embedded import datadir, postgres, redis
 from libs.errors import NotFound, SumaError
 from libs.models.choice import OFFLINE
+from libs.remote_tools import Server
 from libs.remote_tools.a2a_agent import A2aAgent
 from libs.remote_tools.mcp_server import McpServer
-from libs.remote_tools.ports import Server
 from libs.resilience import GuardedCall
 from libs.telemetry.logs import quiet
 from services import http_server, model_factory, wiring

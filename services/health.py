@@ -11,13 +11,13 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from libs.runtime.host_guard import HostGuard
+from libs.runtime import HostGuard
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from libs.runtime.health import Health
+    from libs.runtime import Health
 
 
 def healthy(

@@ -15,7 +15,7 @@ import uvicorn
 from typing_extensions import override
 
 from libs.errors import Rejected
-from libs.runtime.shutdown import Shutdown
+from libs.runtime import Shutdown
 from services.connections import Bounds, Connections, bounded
 
 if TYPE_CHECKING:

@@ -43,11 +43,11 @@ from pydantic_settings import (
 from typing_extensions import override
 from yaml import YAMLError
 
-from libs.budgets.ports import Amount, Limits, Window
+from libs.budgets import Amount, Limits, Window
 from libs.embedded import datadir
 from libs.errors import Rejected
 from libs.models import choice
-from libs.runtime.effective_settings import EffectiveSetting, Source
+from libs.runtime import EffectiveSetting, Source
 from libs.workspace.roots import Root
 from services import catalog
 

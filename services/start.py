@@ -27,8 +27,8 @@ from libs.embedded.datadir import DataDirectory
 from libs.errors import NotFound, Rejected, Unavailable
 from libs.events.topics import TOPICS
 from libs.identity import internal, keys
-from libs.runtime.host import Running, establish, host, prepare
-from libs.runtime.shutdown import Shutdown
+from libs.runtime import Running, Shutdown
+from libs.runtime.host import establish, host, prepare
 from libs.telemetry import metrics
 from services import catalog, http_server, startup_checks, wiring
 from services.connections import Connections

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 from libs.errors import Unavailable
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
 Ask = Callable[[], Awaitable[object]]

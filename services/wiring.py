@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from libs import ids
 from libs.budgets.postgres import PostgresBudgets
-from libs.bus.parked import ParkedEvents
+from libs.bus import ParkedEvents
 from libs.bus.postgres import PostgresBus
-from libs.changes.writer import Writer
+from libs.changes import Writer
 from libs.clock import SystemClock
 from libs.database import Database, Dsns, reach
 from libs.embedded.postgres import Postgres, Role
@@ -26,8 +26,7 @@ from libs.errors import Unavailable
 from libs.identity import proofs
 from libs.leases.postgres import PostgresLeases
 from libs.resilience import GuardedCall, GuardedCalls
-from libs.runtime.platform import Platform
-from libs.runtime.shutdown import Shutdown
+from libs.runtime import Platform, Shutdown
 from services import catalog, model_factory
 from services.settings import BUNDLED, BadSettings, Process, explaining, variable
 
@@ -38,12 +37,12 @@ if TYPE_CHECKING:
 
     from libs.budgets import Budgets
     from libs.bus.kafka import Address
-    from libs.clients.calls import Query
+    from libs.clients import Query
     from libs.keys import Keys
     from libs.models.ports import Model
     from libs.objects import Objects
     from libs.policy import Policy
-    from libs.runtime.service import Service
+    from libs.runtime import Service
     from libs.search import Embedder
     from libs.skills import Catalogue, Categories
     from libs.tools import Tool
@@ -312,7 +311,7 @@ def _tools(settings: Process) -> tuple[Tool, ...]:
 
 
 def _embedder() -> Embedder:
-    from libs.search.embedder import HashedEmbedder
+    from libs.search import HashedEmbedder
 
     return HashedEmbedder()
 

@@ -4,8 +4,21 @@
 `export` and `verify` let a third party check the log offline.
 """
 
+from libs.audit.chain import Record
 from libs.audit.checkpoint import Checkpoint, CheckpointFile
 from libs.audit.export import Entry, export
 from libs.audit.verify import Report, verify
 
-__all__ = ["Checkpoint", "CheckpointFile", "Entry", "Report", "export", "verify"]
+__all__ = [
+    "Checkpoint",
+    "CheckpointFile",
+    "Entry",
+    "Record",
+    "Report",
+    "chain",
+    "checkpoint",
+    "digests",
+    "export",
+    "trust",
+    "verify",
+]

@@ -4,6 +4,7 @@ Three accounts pay for a call together: its turn's, its session's, and its tenan
 and the promise, `paying` says who pays for what is under way, `postgres` keeps the accounts.
 """
 
+from libs.budgets.paying import paid_by
 from libs.budgets.ports import (
     NOTHING,
     Account,
@@ -30,4 +31,6 @@ __all__ = [
     "Payer",
     "Reservation",
     "Window",
+    "paid_by",
+    "postgres",
 ]

@@ -16,4 +16,6 @@ __all__ = [
     "Notice",
     "Stream",
     "Windows",
+    "guarded",
+    "redis",
 ]

@@ -3,3 +3,22 @@
 Each call carries a one-minute token for one tenant and one service.
 A query of a service in the same process is a call of its function, without HTTP or a token.
 """
+
+from libs.clients.calls import TIMEOUT_SECONDS, NotConfigured, Query, call, is_near
+from libs.clients.issuer import Issuer
+from libs.clients.outside import check_reachable, outside
+
+__all__ = [
+    "TIMEOUT_SECONDS",
+    "Issuer",
+    "NotConfigured",
+    "Query",
+    "audit",
+    "call",
+    "calls",
+    "check_reachable",
+    "executor",
+    "is_near",
+    "memory",
+    "outside",
+]

@@ -6,4 +6,11 @@ standard input, no environment, and limits on time, memory and open files.
 
 from libs.documents.reading import FORMS, CannotRead, Damaged, Document, Locked, read
 
-__all__ = ["FORMS", "CannotRead", "Damaged", "Document", "Locked", "read"]
+__all__ = [
+    "FORMS",
+    "CannotRead",
+    "Damaged",
+    "Document",
+    "Locked",
+    "read",
+]

@@ -5,6 +5,18 @@ as written, and on the resolved args just before an attempt. `paths`, `commands`
 `words` to read text as a shell would), `urls`.
 """
 
-from libs.guards.blocked import Blocked
+from libs.guards.allowlist import allows, as_policy_reads
+from libs.guards.blocked import Blocked, UrlRefused
+from libs.guards.urls import check_url
 
-__all__ = ["Blocked"]
+__all__ = [
+    "Blocked",
+    "UrlRefused",
+    "allows",
+    "as_policy_reads",
+    "check_url",
+    "commands",
+    "hosts",
+    "paths",
+    "urls",
+]

@@ -1,1 +1,8 @@
 """Language models: the port, the offline planner, and vendors' models."""
+
+__all__ = [
+    "choice",
+    "offline",
+    "ports",
+    "vendors",
+]

@@ -6,13 +6,22 @@ process, `opa` asks a server, for which `publish` packs the same files. The rule
 
 from libs.policy.bundle import Bundle, BundleBroken
 from libs.policy.ports import Decision, Policy, PolicyUnanswered, QuestionRefused, committee_required
+from libs.policy.retry_deadline import POLICY_SECONDS, RetryDeadline
 
 __all__ = [
+    "POLICY_SECONDS",
     "Bundle",
     "BundleBroken",
     "Decision",
     "Policy",
     "PolicyUnanswered",
     "QuestionRefused",
+    "RetryDeadline",
+    "bundle",
+    "bundle_server",
     "committee_required",
+    "guarded",
+    "opa",
+    "rego",
+    "scopes",
 ]

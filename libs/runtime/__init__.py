@@ -1,4 +1,30 @@
 """The runtime: the platform of ports, the services, and the host that runs them."""
 
-ESSENTIAL = frozenset(("postgres", "policy", "bus", "redis", "objects"))
-"""Dependencies that a process needs to be ready, unless its settings name others."""
+from libs.runtime.effective_settings import EffectiveSetting, Source
+from libs.runtime.health import Health
+from libs.runtime.host import Running
+from libs.runtime.host_guard import HostGuard, refusal
+from libs.runtime.permission import PolicyDenied, permitted
+from libs.runtime.platform import Platform
+from libs.runtime.service import Api, Kind, Service, Subscription
+from libs.runtime.shutdown import Shutdown
+
+__all__ = [
+    "Api",
+    "EffectiveSetting",
+    "Health",
+    "HostGuard",
+    "Kind",
+    "Platform",
+    "PolicyDenied",
+    "Running",
+    "Service",
+    "Shutdown",
+    "Source",
+    "Subscription",
+    "host",
+    "permission",
+    "permitted",
+    "problem_details",
+    "refusal",
+]

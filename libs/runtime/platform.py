@@ -10,7 +10,6 @@ from libs.bus.trimming import consumers
 from libs.cache.ports import NoBoard
 from libs.cache.windows import LocalWindows
 from libs.resilience import GuardedCalls
-from libs.runtime import ESSENTIAL
 from libs.runtime.effective_settings import EffectiveSetting
 from libs.runtime.shutdown import Shutdown
 
@@ -38,6 +37,10 @@ if TYPE_CHECKING:
     from libs.search import Embedder
     from libs.skills import Catalogue, Skills
     from libs.tools import Tool
+
+
+ESSENTIAL = frozenset(("postgres", "policy", "bus", "redis", "objects"))
+"""Dependencies that a process needs to be ready, unless its settings name others."""
 
 
 def nowhere(point: str) -> None:

@@ -5,3 +5,29 @@ version. `commit` writes the net change to the disk, all of it or none. `recover
 interrupted. `rollback` restores the state before a commit, to the byte. All of this is blocking code: callers run it in
 threads.
 """
+
+__all__ = [
+    "blob_cache",
+    "commit",
+    "diff",
+    "engine",
+    "errors",
+    "examples",
+    "history",
+    "lock",
+    "names",
+    "operations",
+    "ownership",
+    "queries",
+    "recovery",
+    "reserved",
+    "rollback",
+    "roots",
+    "scan",
+    "scope",
+    "signature",
+    "stage",
+    "transaction",
+    "tree",
+    "view",
+]

@@ -14,8 +14,7 @@ from pydantic import AwareDatetime
 from libs import ids
 from libs.audit import Entry, export
 from libs.identity import internal
-from libs.runtime import problem_details
-from libs.runtime.platform import Platform
+from libs.runtime import Platform, problem_details
 from services.audit_worker.sealing import Sealer
 from services.audit_worker.store import GROUP, Search, Store, empty_head
 

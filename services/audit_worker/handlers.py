@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from libs.audit.chain import Record, leaf, record_of
+from libs.audit import Record
+from libs.audit.chain import leaf, record_of
 from libs.changes import Cause, Changeset
-from libs.events import ActionRecorded, ActionsRecorded
-from libs.events.envelope import Envelope
-from libs.keys.canonical import canonical
+from libs.events import ActionRecorded, ActionsRecorded, Envelope
+from libs.keys import canonical
 from services.audit_worker.rows import Chained, ChainedTogether, ChainLogged
 
 DEFAULTS = ActionRecorded(action="", phase="", verdict="", principal="").model_dump(mode="json")

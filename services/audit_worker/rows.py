@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from libs.audit.chain import Record
-from libs.changes.rows import Row
+from libs.audit import Record
+from libs.changes import Row
 
 SCHEMA = "audit"
 

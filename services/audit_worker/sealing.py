@@ -11,8 +11,8 @@ from libs.audit import Checkpoint, CheckpointFile
 from libs.audit.checkpoint import PURPOSE, due, sign
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError
-from libs.runtime.platform import Platform
-from libs.telemetry.logs import logger
+from libs.runtime import Platform
+from libs.telemetry import logger
 from services.audit_worker.rows import Sealed
 from services.audit_worker.store import GROUP, Head, Store
 

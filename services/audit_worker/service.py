@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from libs.audit import CheckpointFile
 from libs.events import ActionRecorded, ActionsRecorded
-from libs.runtime.platform import Platform
-from libs.runtime.service import Api, Service, Subscription
+from libs.runtime import Api, Platform, Service, Subscription
 from services.audit_worker import api
 from services.audit_worker.handlers import chain_action, chain_actions
 from services.audit_worker.sealing import Sealer

@@ -10,10 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from libs.budgets.ports import Amount
+from libs.budgets import Amount
 from libs.errors import Rejected, SumaError
-from libs.events.committee import Task
-from libs.events.values import Observation, Plan, StepState, Usage
+from libs.events import Observation, Plan, StepState, Task, Usage
 from libs.models.choice import WAYS, Choice
 from libs.models.ports import Answered, ClarificationNeeded, PlanDraft
 from libs.resilience import GuardedCall

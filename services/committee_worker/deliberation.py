@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from libs.events.base import Value
-from libs.events.committee import PlanRequested, Task
-from libs.events.values import Plan, Review, Usage
-from libs.leases.ports import Lease
+from libs.events import Plan, PlanRequested, Review, Task, Usage, Value
+from libs.leases import Lease
 
 
 class Deliberation(Value):

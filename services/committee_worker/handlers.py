@@ -6,22 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from libs import ids
-from libs.budgets import Payer
-from libs.budgets.paying import paid_by
-from libs.bus.ports import Record
+from libs.budgets import Payer, paid_by
+from libs.bus import Record
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError, Unavailable
 from libs.events import (
     ActionRecorded,
+    Envelope,
+    Plan,
     PlanApproved,
     PlanCancelRequested,
     PlanRejected,
     PlanRequested,
     PlanUnclear,
+    Review,
+    Step,
+    ToolCall,
 )
-from libs.events.envelope import Envelope
-from libs.events.values import Plan, Review, Step, ToolCall
-from libs.leases.ports import Lease, NewLease
+from libs.leases import Lease, NewLease
 from libs.models.ports import (
     Answered,
     AnswerKind,
@@ -31,9 +33,8 @@ from libs.models.ports import (
     PlanDraft,
     PlannerOutcome,
 )
-from libs.policy.ports import Decision, committee_required
-from libs.policy.retry_deadline import RetryDeadline
-from libs.runtime.platform import Platform
+from libs.policy import Decision, RetryDeadline, committee_required
+from libs.runtime import Platform
 from libs.skills import ToolDefinition
 from services.committee_worker.deliberation import Deliberation, of, opened
 from services.committee_worker.domain import checks, verdict

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from libs.events import PlanCancelRequested, PlanRequested
-from libs.runtime.platform import Platform
-from libs.runtime.service import Kind, Service, Subscription
+from libs.runtime import Kind, Platform, Service, Subscription
 from services.committee_worker.handlers import GROUP, PLAN, RESOLVE, REVIEW, Handlers
 from services.committee_worker.settings import Settings
 

@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from libs import ids
-from libs.bus.ports import Record
+from libs.bus import Record
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
     ApprovalDecided,
     EffectResolved,
+    Envelope,
     MessageReceived,
     PlanApproved,
     PlanRejected,
@@ -27,12 +28,10 @@ from libs.events import (
     ToolUnknown,
     TurnCancelRequested,
 )
-from libs.events.envelope import Envelope
-from libs.identity.proofs import BadProof
-from libs.leases.ports import NewLease
-from libs.policy.ports import PolicyUnanswered
-from libs.policy.retry_deadline import RetryDeadline
-from libs.telemetry.logs import logger
+from libs.identity import BadProof
+from libs.leases import NewLease
+from libs.policy import PolicyUnanswered, RetryDeadline
+from libs.telemetry import logger
 from services.conversation_worker.turn import (
     decisions,
     effects,

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from libs.budgets import Payer
-from libs.budgets.paying import paid_by
-from libs.cache.ports import Delta, Stream
+from libs.budgets import Payer, paid_by
+from libs.cache import Delta, Stream
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError, Unavailable
-from libs.events.values import Usage
-from libs.leases.ports import Cancelled, Lease
+from libs.events import Usage
+from libs.leases import Cancelled, Lease
 from libs.models.ports import InvalidModelOutput, ModelText
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 from services.conversation_worker.domain import event_sizes, memory_window, reasons
 from services.conversation_worker.handlers import Handlers
 from services.conversation_worker.turn import decisions, finish, gathering, start

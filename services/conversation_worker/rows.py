@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import orjson
 
-from libs.changes.rows import Row
-from libs.events.values import Json
+from libs.changes import Row
+from libs.events import Json
 
 SCHEMA = "conversation"
 

@@ -19,8 +19,7 @@ from libs.events import (
     TurnCancelRequested,
 )
 from libs.identity import proofs
-from libs.runtime.platform import Platform
-from libs.runtime.service import Kind, Service, Subscription
+from libs.runtime import Kind, Platform, Service, Subscription
 from libs.telemetry import metrics
 from services.conversation_worker.admission import Slots
 from services.conversation_worker.handlers import Handlers

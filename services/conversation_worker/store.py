@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import aiosql
 import orjson
 
-from libs.changes import Changeset
-from libs.changes.rows import Row
+from libs.changes import Changeset, Row
 from libs.database import Database, Schema
 from services.conversation_worker.admission import Slots
 from services.conversation_worker.rows import ApprovalRow, SessionRow, StepRow, TurnRow

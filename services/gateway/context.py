@@ -12,8 +12,7 @@ from fastapi.requests import HTTPConnection
 
 from libs.errors import Denied, NotFound
 from libs.identity import Principal
-from libs.runtime.health import Health
-from libs.runtime.platform import Platform
+from libs.runtime import Health, Platform
 from services.gateway.files.uploads import Uploads
 from services.gateway.http.admission import ConcurrencyLimiter, QueueLimiter, RateLimiter
 from services.gateway.http.refusals import RefusalLog

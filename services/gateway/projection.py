@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from libs.changes.rows import Row
+from libs.changes import Row
 from libs.events import (
     ApprovalClosed,
     ApprovalRequested,
+    Asset,
     ClarificationRequested,
+    Envelope,
     MessageCompleted,
     StepChanged,
     TurnEnded,
     TurnQueued,
     TurnStarted,
 )
-from libs.events.envelope import Envelope
 from libs.events.reasons import ANSWERED_CLARIFICATION
-from libs.events.values import Asset
 from services.gateway import rows
 
 ACCEPTED = "suma.message.accepted.v1"

@@ -9,9 +9,7 @@ from fastapi import FastAPI
 
 from libs.events import ApprovalRequested, ClarificationRequested, EventDeadLettered, TurnEnded, registry
 from libs.events.topics import OUTBOUND
-from libs.runtime.platform import Platform
-from libs.runtime.service import Api, Service, Subscription
-from libs.runtime.shutdown import Shutdown
+from libs.runtime import Api, Platform, Service, Shutdown, Subscription
 from libs.telemetry import metrics
 from services.gateway.app import SURFACES, app
 from services.gateway.context import Gateway

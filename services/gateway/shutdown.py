@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 
 if TYPE_CHECKING:
-    from libs.runtime.shutdown import Shutdown
+    from libs.runtime import Shutdown
     from services.gateway.http.admission import ConcurrencyLimiter
     from services.gateway.sessions.streams import Streams
     from services.gateway.settings import Settings

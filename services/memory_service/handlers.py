@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from libs.changes import Cause, Changeset
-from libs.events import FeedbackGiven, RememberRequested
-from libs.events.envelope import Envelope
+from libs.events import Envelope, FeedbackGiven, RememberRequested
 from services.memory_service.writing import Writing
 
 

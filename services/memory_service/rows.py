@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from libs.changes.rows import Row
+from libs.changes import Row
 
 SCHEMA = "memory"
 

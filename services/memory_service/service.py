@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from libs.events import FeedbackGiven, RememberRequested
-from libs.runtime.platform import Platform
-from libs.runtime.service import Api, Service, Subscription
+from libs.runtime import Api, Platform, Service, Subscription
 from services.memory_service import api
 from services.memory_service.api.routes import RouteContext
 from services.memory_service.handlers import Handlers

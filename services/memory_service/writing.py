@@ -11,7 +11,7 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected
 from libs.events import ActionRecorded, FeedbackGiven, RememberRequested
-from libs.policy.ports import Decision, Policy
+from libs.policy import Decision, Policy
 from libs.search import Embedder
 from services.memory_service.domain import facts
 from services.memory_service.rows import FactForgotten, FactPut, FeedbackAdded, MemoryAdded

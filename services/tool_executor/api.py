@@ -17,8 +17,7 @@ from starlette.routing import BaseRoute
 
 from libs.errors import NotFound, Rejected
 from libs.identity import internal
-from libs.runtime import problem_details
-from libs.runtime.platform import Platform
+from libs.runtime import Platform, problem_details
 from libs.skills.plugged import as_json
 from libs.workspace.commit import without_excluded
 from libs.workspace.names import lineage

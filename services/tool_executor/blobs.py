@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError
-from libs.leases.ports import Lease, NewLease
+from libs.leases import Lease, NewLease
 from libs.objects import STAGES, Objects, area
 from libs.workspace.blob_cache import CHUNK, BlobCache
 from libs.workspace.errors import BadContent

@@ -6,8 +6,8 @@ from typing import Any
 
 from libs.changes import Cause, Changeset
 from libs.events import ActionRecorded, ToolFailed, ToolRequested
-from libs.leases.ports import Lease
-from libs.policy.ports import Decision
+from libs.leases import Lease
+from libs.policy import Decision
 from services.tool_executor.rows import CallClosed, CallOpened
 from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 

@@ -17,12 +17,11 @@ import orjson
 from libs.changes import Cause
 from libs.errors import Denied, Rejected
 from libs.events import ToolRequested
-from libs.guards import commands, paths
-from libs.guards.allowlist import allows, as_policy_reads
+from libs.guards import allows, as_policy_reads, commands, paths
 from libs.identity import grants
 from libs.objects import Objects
-from libs.policy.ports import Decision
-from libs.runtime.platform import Platform
+from libs.policy import Decision
+from libs.runtime import Platform
 from libs.skills import Primitive, ToolDefinition
 from libs.tools import Tool
 from services.tool_executor.tools.primitives import PRIMITIVES

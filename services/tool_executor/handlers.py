@@ -10,23 +10,23 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from libs.bus.ports import Record
+from libs.bus import Record
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
     ActionRecorded,
+    Envelope,
     ToolCancelRequested,
     ToolDenied,
     ToolFailed,
     ToolRequested,
     ToolSucceeded,
 )
-from libs.events.envelope import Envelope
-from libs.leases.ports import Cancelled, Lease, NewLease
+from libs.leases import Cancelled, Lease, NewLease
 from libs.objects import bodies
-from libs.policy.retry_deadline import POLICY_SECONDS
-from libs.runtime.platform import Platform
-from libs.telemetry.logs import logger
+from libs.policy import POLICY_SECONDS
+from libs.runtime import Platform
+from libs.telemetry import logger
 from services.tool_executor import calls, event_sizes
 from services.tool_executor.blobs import clearing
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Outside, Passed

@@ -22,10 +22,9 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError
 from libs.events import ActionRecorded
-from libs.leases.ports import Lease, NewLease
-from libs.runtime.permission import permitted
-from libs.runtime.platform import Platform
-from libs.telemetry.logs import logger
+from libs.leases import Lease, NewLease
+from libs.runtime import Platform, permitted
+from libs.telemetry import logger
 from libs.workspace.engine import Fence
 from libs.workspace.errors import BadRoot, HistoryGone
 from libs.workspace.history import Kept, Pruned, kept, make_room, prune

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from libs.changes.rows import Row
-from libs.events.values import Args, Json
+from libs.changes import Row
+from libs.events import Args, Json
 
 SCHEMA = "executor"
 

@@ -12,11 +12,10 @@ from typing import Any, BinaryIO, TypeVar
 
 from libs import ids
 from libs.errors import Conflict, NotFound, Rejected, Unavailable
-from libs.events import ToolRequested
-from libs.events.values import Diff
-from libs.leases.ports import Lease
+from libs.events import Diff, ToolRequested
+from libs.leases import Lease
 from libs.objects import UPLOADS, area
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from libs.skills import USE, Categories, Primitive, use
 from libs.workspace.commit import Committed, commit, committed, outcome
 from libs.workspace.errors import FULL, CommitConflict, Failed, HistoryGone, NoSpace, NoSuchCommit, Unfinished

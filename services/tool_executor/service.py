@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from libs.events import ToolCancelRequested, ToolRequested
+from libs.remote_tools import Server
 from libs.remote_tools.a2a_agent import A2aAgent
 from libs.remote_tools.mcp_server import McpServer
-from libs.remote_tools.ports import Server
-from libs.runtime.platform import Platform
-from libs.runtime.service import Api, Kind, Service, Subscription
+from libs.runtime import Api, Kind, Platform, Service, Subscription
 from libs.skills import Categories
 from libs.tools import Tool
 from services.tool_executor import api

@@ -7,7 +7,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from libs.remote_tools.settings import NAME, RESERVED, RemoteServer
+from libs.remote_tools import RemoteServer
+from libs.remote_tools.settings import NAME, RESERVED
 from libs.workspace.roots import Root
 from services.tool_executor.tools.texts import Bounds
 from services.tool_executor.tools.tool_context import Limits

@@ -14,7 +14,7 @@ from itertools import islice
 import orjson
 
 from libs.errors import Conflict, Rejected
-from libs.events.values import Diff, DiffEntry, DiffGroup
+from libs.events import Diff, DiffEntry, DiffGroup
 from libs.workspace.diff import Diff as NetDiff
 from libs.workspace.diff import Entry
 from libs.workspace.stage import Stage

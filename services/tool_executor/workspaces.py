@@ -24,9 +24,9 @@ from pydantic import BeforeValidator, TypeAdapter
 
 from libs.database import Database, Schema
 from libs.errors import Rejected
-from libs.keys.ports import Keys
+from libs.keys import Keys
 from libs.objects import Objects
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 from libs.workspace import ownership
 from libs.workspace.blob_cache import BlobCache
 from libs.workspace.engine import Fence, no_fence

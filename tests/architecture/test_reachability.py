@@ -74,7 +74,7 @@ def _words_of_clients(service: str) -> set[str]:
     for file in SOURCE:
         text = file.read_text()
         named = re.search(rf'"{service}"|\b{constant}\b', text) and service not in file.parts
-        if named and "libs.clients.calls import" in text:
+        if named and re.search(r"from libs\.clients(\.calls)? import", text):
             texts = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
             found |= {word for one in texts if isinstance(one, str) for word in re.findall(r"[\w-]+", one)}
     return found

@@ -9,10 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from libs.errors import Rejected
-from libs.events.committee import Task
-from libs.events.values import Plan, Review, Step
-from libs.guards import commands, paths
-from libs.guards.allowlist import allows
+from libs.events import Plan, Review, Step, Task
+from libs.guards import allows, commands, paths
 from libs.skills import REFERENCE, Effect, ToolDefinition, strings
 
 BYTES_MOST = 48 * 1024

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from libs.events.values import Review
+from libs.events import Review
 
 REASON_MOST = 1000
 

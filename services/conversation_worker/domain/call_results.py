@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from libs.events import ToolDenied, ToolFailed, ToolSucceeded, ToolUnknown
-from libs.events.values import StepState
+from libs.events import StepState, ToolDenied, ToolFailed, ToolSucceeded, ToolUnknown
 
 Result: TypeAlias = ToolSucceeded | ToolFailed | ToolDenied | ToolUnknown
 

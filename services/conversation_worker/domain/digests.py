@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from libs.events.values import Args, Diff, Json, Plan
+from libs.events import Args, Diff, Json, Plan
 
 
 def digest(*parts: Json) -> str:

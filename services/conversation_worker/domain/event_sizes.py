@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from libs.events.committee import Exchange
-from libs.events.values import Diff, Json, Observation
+from libs.events import Diff, Exchange, Json, Observation
 
 T = TypeVar("T")
 

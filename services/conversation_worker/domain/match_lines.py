@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from libs.events.values import Json
+from libs.events import Json
 from services.conversation_worker.domain import messages, subfolder_hints
 
 NAMED_MOST = 5

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.events.committee import Exchange, Task
-from libs.events.values import Attached, Body, Json, Observation, StepState
+from libs.events import Attached, Body, Exchange, Json, Observation, StepState, Task
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, Conversation, StepRun

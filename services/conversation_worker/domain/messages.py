@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from libs.events.values import EffectClass
+from libs.events import EffectClass
 from libs.texts import count, name, quoted
 
 COMMIT_UNDO = "This can be undone: previous versions are kept; undo restores them unless they have been modified since."

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.events import PlanApproved, reasons
-from libs.events.committee import DENIED, MORE_BELOW
-from libs.events.values import Json, StepState, refused
+from libs.events import DENIED, MORE_BELOW, Json, PlanApproved, StepState, reasons, refused
 from services.conversation_worker.domain import subfolder_hints
 from services.conversation_worker.turn.state import CommitResult, StepRun
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from libs.events.values import Args, Json
+from libs.events import Args, Json
 from services.conversation_worker.domain.event_sizes import size
 from services.conversation_worker.turn.state import CommitResult, StepRun
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from libs.errors import Rejected
-from libs.events.values import Args, Step, StepState
+from libs.events import Args, Step, StepState
 from libs.skills import REFERENCE, sources
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from libs.events.values import Json
+from libs.events import Json
 
 
 def more(shown: Iterable[Json]) -> int:

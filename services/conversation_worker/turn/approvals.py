@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from libs import ids
-from libs.events import ApprovalRequested
-from libs.events.values import POLICY, StepState
-from libs.leases.ports import NewLease
-from libs.policy.ports import Decision
+from libs.events import POLICY, ApprovalRequested, StepState
+from libs.leases import NewLease
+from libs.policy import Decision
 from libs.skills import sources
 from services.conversation_worker.domain import digests, event_sizes, match_lines, reasons
 from services.conversation_worker.turn import tool_calls

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from libs import ids
-from libs.events import ApprovalDecided, ApprovalRequested
-from libs.events.values import Args, Diff, Json, StepState
-from libs.policy.ports import Decision
+from libs.events import ApprovalDecided, ApprovalRequested, Args, Diff, Json, StepState
+from libs.policy import Decision
 from services.conversation_worker.domain import digests, event_sizes, match_lines, messages, reasons
 from services.conversation_worker.turn import approvals, finish, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded

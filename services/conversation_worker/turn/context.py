@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from libs.events import ActionRecorded
-from libs.events.values import Args, EffectClass
-from libs.policy import scopes
-from libs.policy.ports import Decision
-from libs.runtime.platform import Platform
+from libs.events import ActionRecorded, Args, EffectClass
+from libs.policy import Decision, scopes
+from libs.runtime import Platform
 from libs.skills import ToolDefinition
 from services.conversation_worker.admission import Slots
 from services.conversation_worker.domain import messages

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from libs.errors import Rejected
-from libs.events import ApprovalDecided, FeedbackGiven, PlanCancelRequested, TurnCancelRequested
-from libs.events.values import Args, StepState
+from libs.events import ApprovalDecided, Args, FeedbackGiven, PlanCancelRequested, StepState, TurnCancelRequested
 from services.conversation_worker.domain import digests
 from services.conversation_worker.turn import approvals, commit, finish, steps, tool_calls, unknown_effects
 from services.conversation_worker.turn.context import TurnContext, recorded

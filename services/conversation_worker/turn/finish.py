@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from libs import ids
 from libs.errors import SumaError
-from libs.events import ActionRecorded, MessageCompleted, ToolCancelRequested
-from libs.events.committee import Exchange
-from libs.events.values import StepState
-from libs.leases.ports import Cancelled, NewLease
+from libs.events import ActionRecorded, Exchange, MessageCompleted, StepState, ToolCancelRequested
+from libs.leases import Cancelled, NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes, memory_window, messages, reasons, referenced_files
 from services.conversation_worker.turn import start, tool_calls

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libs import ids
-from libs.clients import executor, memory
-from libs.clients.calls import NotConfigured, is_near
+from libs.clients import NotConfigured, executor, is_near, memory
 from libs.errors import SumaError
 from libs.events import PlanRequested, TurnDegraded
-from libs.leases.ports import Lease, NewLease
+from libs.leases import Lease, NewLease
 from libs.scheduling import leave_gate
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 from services.conversation_worker.domain import memory_window
 from services.conversation_worker.turn.context import CONTEXT, TurnContext
 from services.conversation_worker.turn.state import Conversation

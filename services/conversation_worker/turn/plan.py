@@ -6,9 +6,8 @@ Its steps are run by `steps`.
 from __future__ import annotations
 
 from libs import ids
-from libs.events import ClarificationRequested, PlanApproved, PlanProposed, PlanRejected, PlanUnclear
-from libs.events.values import Plan, Usage
-from libs.leases.ports import NewLease
+from libs.events import ClarificationRequested, Plan, PlanApproved, PlanProposed, PlanRejected, PlanUnclear, Usage
+from libs.leases import NewLease
 from services.conversation_worker.domain import limits, reasons
 from services.conversation_worker.rows import PlanRow
 from services.conversation_worker.turn.context import CLARIFICATION, TurnContext

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from libs.events import ToolDenied, ToolFailed, ToolSucceeded, ToolUnknown, WorkspaceChanged
-from libs.events.values import Diff, StepState
+from libs.events import Diff, StepState, ToolDenied, ToolFailed, ToolSucceeded, ToolUnknown, WorkspaceChanged
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.call_results import Result, outcome_of
 from services.conversation_worker.turn import commit, finish, rollback, unknown_effects

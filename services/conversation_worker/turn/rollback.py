@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from libs.events import RollbackRequested, ToolSucceeded, TurnStarted
-from libs.events.values import Args, StepState
+from libs.events import Args, RollbackRequested, StepState, ToolSucceeded, TurnStarted
 from services.conversation_worker.turn import commit, start, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import (

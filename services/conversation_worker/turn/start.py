@@ -14,7 +14,7 @@ from libs.events import (
     TurnStarted,
 )
 from libs.events.reasons import ANSWERED_CLARIFICATION
-from libs.leases.ports import NewLease
+from libs.leases import NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse

@@ -8,9 +8,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from libs import ids
-from libs.events.base import Value
-from libs.events.committee import Exchange
-from libs.events.values import Args, Asset, Body, Diff, Hitl, Json, Plan, Step, StepState, ToolCall, Usage
+from libs.events import Args, Asset, Body, Diff, Exchange, Hitl, Json, Plan, Step, StepState, ToolCall, Usage, Value
 
 EFFECT = "effect"
 """The kind of a question whether an effect happened."""

@@ -6,7 +6,7 @@ after waits for them. Steps that only read run side by side, but none starts whi
 
 from __future__ import annotations
 
-from libs.events.values import POLICY, Body, StepState
+from libs.events import POLICY, Body, StepState
 from libs.skills import sources
 from services.conversation_worker.domain import digests, limits, step_references
 from services.conversation_worker.turn import approvals, finish, tool_calls

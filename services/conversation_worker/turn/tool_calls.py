@@ -11,13 +11,11 @@ import orjson
 
 from libs import ids
 from libs.errors import NotFound, Rejected
-from libs.events import ActionRecorded, ToolRequested
-from libs.events.values import Args, Plan, StepState
-from libs.guards import paths
-from libs.guards.allowlist import as_policy_reads
+from libs.events import ActionRecorded, Args, Plan, StepState, ToolRequested
+from libs.guards import as_policy_reads, paths
 from libs.identity import grants
 from libs.objects import bodies
-from libs.policy.ports import Decision
+from libs.policy import Decision
 from libs.skills import ATTACHMENTS, ToolDefinition
 from services.conversation_worker.domain import digests, event_sizes, step_references
 from services.conversation_worker.turn.context import TurnContext, recorded, verdict_of

@@ -11,12 +11,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from libs.changes import Cause, Change, Changeset
-from libs.changes.rows import Row
-from libs.events import ApprovalClosed, ApprovalDecided, EffectResolved, StepChanged, TurnEnded
-from libs.events.base import Event
-from libs.events.values import Asset, Json, StepState, Usage
-from libs.leases.ports import NewLease
+from libs.changes import Cause, Change, Changeset, Row
+from libs.events import (
+    ApprovalClosed,
+    ApprovalDecided,
+    Asset,
+    EffectResolved,
+    Event,
+    Json,
+    StepChanged,
+    StepState,
+    TurnEnded,
+    Usage,
+)
+from libs.leases import NewLease
 from libs.telemetry import metrics
 from libs.texts import proposed
 from services.conversation_worker.store import Rows, Store

@@ -11,11 +11,10 @@ from typing import Any
 
 from libs import ids
 from libs.audit.digests import digest, salt
-from libs.events import ActionRecorded, ApprovalRequested, EffectResolved, ToolUnknown
-from libs.events.values import StepState
-from libs.leases.ports import NewLease
+from libs.events import ActionRecorded, ApprovalRequested, EffectResolved, StepState, ToolUnknown
+from libs.leases import NewLease
 from libs.objects import bodies
-from libs.policy.ports import Decision
+from libs.policy import Decision
 from services.conversation_worker.domain import digests, messages
 from services.conversation_worker.domain.call_results import Result, outcome_of
 from services.conversation_worker.turn.context import EXPIRY, TurnContext, recorded

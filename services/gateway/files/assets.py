@@ -17,7 +17,7 @@ from libs.changes import Cause, Changeset
 from libs.errors import NotFound, Rejected
 from libs.events import ActionRecorded
 from libs.identity import Principal
-from libs.objects.content import disposition
+from libs.objects import disposition
 from libs.runtime import problem_details
 from services.gateway.context import Gateway, Here, seen_as
 from services.gateway.files.ranges import OutOfRange, part

@@ -17,13 +17,11 @@ from typing import Any
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Conflict, NotFound, Rejected, SumaError, Unavailable
-from libs.events import ActionRecorded
-from libs.events.values import Asset
+from libs.events import ActionRecorded, Asset
 from libs.identity import Principal
-from libs.leases.ports import Lease, NewLease
+from libs.leases import Lease, NewLease
 from libs.objects import UPLOADS, Blob, BlobCorrupt, area
-from libs.runtime.platform import Platform
-from libs.runtime.service import Kind
+from libs.runtime import Kind, Platform
 from services.gateway import rows
 from services.gateway.files.incoming import Body, Draft
 from services.gateway.files.media_types import HEAD, recorded

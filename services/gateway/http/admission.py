@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from libs.cache import Limit, LimitState, LocalWindows
 from libs.errors import Crowded, Unavailable
 from libs.identity import Principal
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from libs.telemetry import metrics
 from services.gateway.settings import Settings
 from services.gateway.store import GROUP, Store, Waiting

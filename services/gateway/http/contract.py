@@ -18,7 +18,7 @@ from libs.database import DatabaseCrowded
 from libs.errors import NotFound, Unavailable
 from libs.events import ApprovalRequested, Event
 from libs.identity import BadKey, BadToken
-from libs.runtime.permission import PolicyDenied
+from libs.runtime import PolicyDenied
 from libs.runtime.problem_details import MEDIA_TYPE
 from services.gateway.http.bodies import NotAccepted
 from services.gateway.http.commands import Contended, Reused

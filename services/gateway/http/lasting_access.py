@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from libs.errors import Denied
 from libs.identity import Principal
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 from services.gateway.context import Gateway
 from services.gateway.identity.credentials import Presented
 from services.gateway.sessions.verification import Holder

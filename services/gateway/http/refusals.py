@@ -11,7 +11,7 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Unavailable
 from libs.events import ActionRecorded
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from services.gateway.http.refusal_records import Refusal, Tally
 from services.gateway.store import GROUP
 

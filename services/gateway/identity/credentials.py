@@ -22,9 +22,9 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Conflict, Denied, Unavailable
 from libs.guards.hosts import same_origin
-from libs.identity import ApiKey, BadKey, NoKey, Principal
-from libs.identity.keys import BadSignature, Kind, authenticate, digest, id_of, kind_of
-from libs.runtime.platform import Platform
+from libs.identity import ApiKey, BadKey, BadSignature, NoKey, Principal
+from libs.identity.keys import Kind, authenticate, digest, id_of, kind_of
+from libs.runtime import Platform
 from services.gateway.http.refusal_records import OncePerMinute, Refusal, anonymous
 from services.gateway.http.refusals import RefusalLog
 from services.gateway.http.urls import base
@@ -35,7 +35,7 @@ from services.gateway.store import GROUP, Store
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-    from libs.identity.signed_requests import Signed
+    from libs.identity import Signed
     from services.gateway.identity.tokens import Tokens
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from libs.identity import ApiKey, Role
 from libs.identity.keys import authenticate, digest, id_of, one_time
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from services.gateway.identity.directory import Directory
 
 TENANT, OWNER = "local", "owner"

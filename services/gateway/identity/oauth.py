@@ -6,7 +6,8 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 
 from libs.errors import NotFound
-from libs.identity.roles import BUNDLES, Role
+from libs.identity import Role
+from libs.identity.roles import BUNDLES
 from services.gateway.context import Gateway, Here
 from services.gateway.http.errors import raises
 from services.gateway.http.urls import MCP, METADATA, base

@@ -14,8 +14,8 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Denied
 from libs.events import ActionRecorded
-from libs.identity import Principal
-from libs.identity.keys import ApiKey, digest, one_time
+from libs.identity import ApiKey, Principal
+from libs.identity.keys import digest, one_time
 from services.gateway.context import Gateway, Here
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import raises

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from libs.clients.issuer import Issuer
+from libs.clients import Issuer
 from libs.identity import BadToken, Principal, jwt
 from libs.identity.roles import scopes_of
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from services.gateway.identity.claims import Mapped, account
 from services.gateway.settings import Oidc
 from services.gateway.store import Store

@@ -11,7 +11,7 @@ from typing import Any
 import aiosql
 
 from libs.database import Database
-from libs.events.values import Body
+from libs.events import Body
 from services.gateway.operators.dead_letter_states import DeadLetter
 from services.gateway.store import GROUP
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from libs.events.base import registry
-from libs.runtime.effective_settings import Source
+from libs.events import registry
+from libs.runtime import Source
 from services.gateway.operators.dead_letters import Search
 from services.gateway.projection import short
 from services.gateway.sessions.models import VISIBLE, Id, RequestModel, ResponseModel

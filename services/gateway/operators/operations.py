@@ -9,15 +9,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
+from libs.bus import ParkedCount, Waiting
 from libs.bus.log import topic_sizes
-from libs.bus.parked import ParkedCount, Waiting
 from libs.bus.relay import lag
 from libs.changes import Changeset, DeadLetterAction
 from libs.errors import NotFound
 from libs.events import ActionRecorded
 from libs.events.topics import EVERYONE, TOPICS
-from libs.policy.ports import PolicyUnanswered
-from libs.runtime.effective_settings import EffectiveSetting
+from libs.policy import PolicyUnanswered
+from libs.runtime import EffectiveSetting
 from services.gateway.context import Here
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from libs.telemetry import metrics
 from libs.telemetry.readings import buckets, resident_bytes, total
 from services.gateway.operators.quantile import quantile

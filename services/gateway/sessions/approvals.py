@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from libs.changes import Changeset
-from libs.clients.calls import call
+from libs.clients import call
 from libs.errors import NotFound, Rejected
 from libs.events import ApprovalDecided
 from libs.events.topics import EXECUTOR

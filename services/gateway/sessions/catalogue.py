@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field, StringConstraints
 
-from libs.clients.calls import TIMEOUT_SECONDS, call
+from libs.clients import TIMEOUT_SECONDS, call
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
 from services.gateway.context import Gateway, Here

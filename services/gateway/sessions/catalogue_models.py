@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from libs.events.values import Diff
+from libs.events import Diff
 from services.gateway.sessions.models import ResponseModel
 
 EffectClass = Literal["pure", "idempotent", "reconcilable", "compensable", "at_most_once", "staged"]

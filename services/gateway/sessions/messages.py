@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from libs.changes import Cause, Changeset
-from libs.events import MessageReceived
-from libs.events.values import Asset, Hitl, ToolCall
+from libs.events import Asset, Hitl, MessageReceived, ToolCall
 from libs.identity import Principal
 from libs.skills.categories import free_name
 from services.gateway.projection import ACCEPTED

@@ -17,8 +17,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 from typing_extensions import override
 
-from libs.events.inbound import ATTACHMENTS_MOST
-from libs.events.values import Asset, Hitl
+from libs.events import ATTACHMENTS_MOST, Asset, Hitl
 from services.gateway.http.values import failing_fast
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]

@@ -12,8 +12,7 @@ from fastapi.responses import JSONResponse
 from libs import ids
 from libs.changes import Changeset
 from libs.errors import Denied, NotFound, Rejected, Unavailable
-from libs.events import TurnCancelRequested
-from libs.events.values import Asset, Hitl, ToolCall
+from libs.events import Asset, Hitl, ToolCall, TurnCancelRequested
 from libs.identity import Principal
 from services.gateway.context import Gateway, Here, NoSuchSession, ReadOnly, seen_as
 from services.gateway.files.uploads import NoSuchAttachment

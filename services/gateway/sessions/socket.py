@@ -15,7 +15,7 @@ from fastapi import APIRouter, Path, Response, WebSocket, WebSocketDisconnect
 
 from libs.identity import Principal
 from libs.runtime.problem_details import document
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 from services.gateway.context import Gateway, Here, NoSuchSession
 from services.gateway.http.errors import STREAMS_FULL, Refusal, raises
 from services.gateway.http.security import READING, CanRead, require

@@ -24,8 +24,7 @@ from starlette.types import Message, Send
 from typing_extensions import override
 
 from libs.identity import Principal
-from libs.telemetry import metrics
-from libs.telemetry.logs import logger
+from libs.telemetry import logger, metrics
 from services.gateway.context import Gateway, Here, NoSuchSession
 from services.gateway.http.errors import STREAMS_FULL, raises
 from services.gateway.http.lasting_access import Access

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from libs import ids
 from libs.changes import Changeset
-from libs.clients.calls import call
+from libs.clients import call
 from libs.errors import Rejected
 from libs.events import RollbackRequested
 from libs.events.topics import EXECUTOR

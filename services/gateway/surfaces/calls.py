@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from libs.errors import NotFound, SumaError
-from libs.events.values import Hitl
+from libs.events import Hitl
 from services.gateway.sessions.approvals import AlreadyClosed
 from services.gateway.sessions.models import Answer
 from services.gateway.store import Numbered, Receipt

@@ -14,7 +14,7 @@ from mimetypes import guess_extension
 from typing import NamedTuple
 
 from libs.errors import Rejected
-from libs.events.inbound import ATTACHMENTS_MOST
+from libs.events import ATTACHMENTS_MOST
 from services.gateway.surfaces.turns import TurnClient
 
 DATA = re.compile(r"data:(?P<type>[^;,]{0,200})(?:;[^;,]{0,100})*?;base64,", re.IGNORECASE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 
-from libs.runtime.service import Kind
+from libs.runtime import Kind
 from services.gateway.http.middleware.protocol_errors import Translate
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from fastapi.requests import HTTPConnection
 
 from libs.changes import Changeset
 from libs.errors import NotFound, Rejected, SumaError
-from libs.events.values import Hitl, ToolCall
+from libs.events import Hitl, ToolCall
 from libs.identity import Principal
 from services.gateway.context import Gateway
 from services.gateway.files.incoming import Body

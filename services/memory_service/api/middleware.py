@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from libs.errors import Denied, Rejected, SumaError
 from libs.identity import internal
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from libs.runtime.problem_details import answer
 from libs.telemetry import metrics
 from services.memory_service.store import GROUP

@@ -9,8 +9,7 @@ from libs import ids
 from libs.changes import Cause
 from libs.errors import Denied
 from libs.events import FeedbackGiven, RememberRequested
-from libs.runtime import problem_details
-from libs.runtime.platform import Platform
+from libs.runtime import Platform, problem_details
 from services.memory_service.api.bodies import (
     Block,
     Fact,

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from libs.changes import Cause
 from libs.errors import Rejected, SumaError, Unavailable
-from libs.leases.ports import Lease
-from libs.runtime.platform import Platform
+from libs.leases import Lease
+from libs.runtime import Platform
 from libs.tools import Compensable, Effect, Intent, Outcome, Reconcilable, Tool
 from services.tool_executor import calls
 from services.tool_executor.chain import Outside, expanded

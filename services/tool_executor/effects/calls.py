@@ -14,11 +14,10 @@ from typing import Any
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
-from libs.events import ToolRequested, ToolSucceeded, ToolUnknown
-from libs.events.values import Body
-from libs.leases.ports import Cancelled, Lease, NewLease, ProcessDied
+from libs.events import Body, ToolRequested, ToolSucceeded, ToolUnknown
+from libs.leases import Cancelled, Lease, NewLease, ProcessDied
 from libs.objects import bodies
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from libs.skills import ToolDefinition
 from libs.tools import Effect, Outcome, identify
 from services.tool_executor import calls

@@ -13,12 +13,11 @@ from typing import Any
 
 import orjson
 
-from libs.changes import Cause, Changeset
-from libs.changes.writer import Writer
+from libs.changes import Cause, Changeset, Writer
 from libs.database import Database
 from libs.errors import Conflict
 from libs.events import ToolRequested
-from libs.leases.ports import Lease
+from libs.leases import Lease
 from libs.telemetry import metrics
 from libs.tools import Effect
 from services.tool_executor import calls

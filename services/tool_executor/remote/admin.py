@@ -11,11 +11,9 @@ from pydantic import BaseModel, ConfigDict
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import NotFound, Rejected
-from libs.remote_tools import definitions
+from libs.remote_tools import Listed, Server, definitions
 from libs.remote_tools.definitions import Unusable
-from libs.remote_tools.ports import Listed, Server
-from libs.runtime.permission import permitted
-from libs.runtime.platform import Platform
+from libs.runtime import Platform, permitted
 from services.tool_executor.remote.registry import Approval, RemoteTools, described, digest_of
 from services.tool_executor.rows import ToolApproved, ToolRevoked
 from services.tool_executor.workspaces import GROUP

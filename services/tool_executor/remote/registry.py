@@ -18,11 +18,10 @@ import orjson
 from libs.clock import Clock
 from libs.database import Database
 from libs.errors import Rejected, Unavailable
-from libs.remote_tools import definitions
+from libs.remote_tools import Listed, Server, ServerDown, ToolChanged, definitions
 from libs.remote_tools.definitions import Unusable
-from libs.remote_tools.ports import Listed, Server, ServerDown, ToolChanged
 from libs.skills import ToolDefinition
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 from libs.tools import Effect, Intent, Outcome, Tool
 from services.tool_executor.workspaces import GROUP, queries
 

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import NotFound
-from libs.runtime.permission import permitted
-from libs.runtime.platform import Platform
+from libs.runtime import Platform, permitted
 from libs.skills import Kind, SkillDefinition, Skills, Source
 from services.tool_executor.chain import runnable
 from services.tool_executor.rows import SkillApproved, SkillRevoked

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from libs.errors import NotFound, Rejected
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from libs.skills import BadSkill, Kind, SkillDefinition, Skills, Source, UnknownSkill, read_skill
 from libs.skills.catalogue import folders
 from services.tool_executor.workspaces import GROUP, Workspaces, queries

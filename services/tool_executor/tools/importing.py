@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from posixpath import join
 
 from libs.errors import NotFound
-from libs.events.values import Asset
+from libs.events import Asset
 from libs.skills import free_name
 from libs.workspace.operations import Create
 from services.tool_executor.tools.tool_context import Args, Limits, ToolContext, ToolOutput, TooMuch, human, many

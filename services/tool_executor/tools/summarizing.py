@@ -6,7 +6,7 @@ from typing import Any
 
 from libs import documents
 from libs.errors import Rejected
-from libs.search.extract import summarize
+from libs.search import summarize
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import NoText
 from services.tool_executor.tools.parsing import read

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from libs.errors import SumaError
-from libs.identity.keys import BadSignature
+from libs.identity import BadSignature
 from libs.runtime.problem_details import answer, document
 from services.gateway.http.admission import Slot, TooMany
 from services.gateway.http.middleware.rate_limits import route_of, with_rates

@@ -9,10 +9,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from libs.runtime.host_guard import refusal
+from libs.runtime import refusal
 from libs.runtime.problem_details import document
-from libs.telemetry import metrics
-from libs.telemetry.traces import span
+from libs.telemetry import metrics, span
 from services.gateway.files.tus import VERSION
 from services.gateway.http.refusal_records import anonymous
 from services.gateway.http.refusals import RefusalLog

@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 
 log = logger("gateway")
 

@@ -16,10 +16,8 @@ from a2a.types.a2a_pb2 import AgentCard
 from google.protobuf.json_format import MessageToDict, ParseDict
 
 from libs import __version__
-from libs.keys import Keys
-from libs.keys.canonical import canonical
-from libs.skills import Skills
-from libs.skills.definitions import Source
+from libs.keys import Keys, canonical
+from libs.skills import Skills, Source
 from services.gateway.settings import Oidc
 from services.gateway.surfaces.a2a.paths import JSONRPC, KEYS, REST
 from services.gateway.surfaces.a2a.signing import signed

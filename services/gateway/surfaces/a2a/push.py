@@ -18,15 +18,14 @@ from urllib.parse import urlsplit
 import httpx
 
 from libs.changes import Cause, Changeset
-from libs.clients.outside import check_reachable, outside
+from libs.clients import check_reachable, outside
 from libs.errors import SumaError, Unavailable
 from libs.events import ActionRecorded
-from libs.guards.blocked import UrlRefused
-from libs.guards.urls import PORTS, check_url
-from libs.leases.ports import Lease, NewLease
-from libs.runtime.platform import Platform
-from libs.runtime.service import Kind
-from libs.telemetry.logs import logger
+from libs.guards import UrlRefused, check_url
+from libs.guards.urls import PORTS
+from libs.leases import Lease, NewLease
+from libs.runtime import Kind, Platform
+from libs.telemetry import logger
 from services.gateway.rows import WebhookPut
 from services.gateway.sessions.streams import Streams
 from services.gateway.sessions.viewer import Pace, Viewer

@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 from typing_extensions import override
 
-from libs.telemetry.logs import logger
+from libs.telemetry import logger
 from services.gateway.context import Gateway
 from services.gateway.http.bodies import parsed
 from services.gateway.http.urls import base

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from libs.identity.tokens import encoded
-from libs.keys import Keys
-from libs.keys.canonical import canonical
+from libs.keys import Keys, canonical
 
 PURPOSE = "a2a"
 """The name of the key."""

@@ -10,7 +10,7 @@ from a2a.utils.errors import InvalidParamsError, PushNotificationNotSupportedErr
 
 from libs import ids
 from libs.changes import Changeset
-from libs.guards.blocked import UrlRefused
+from libs.guards import UrlRefused
 from libs.identity.roles import SESSIONS_READ
 from services.gateway.context import Gateway
 from services.gateway.http import commands

@@ -31,8 +31,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import Request
 
 from libs.errors import Rejected, SumaError
-from libs.events import reasons
-from libs.events.values import Asset, StepState, ToolCall
+from libs.events import Asset, StepState, ToolCall, reasons
 from libs.identity import Principal
 from libs.skills import ToolDefinition
 from libs.texts import literal

@@ -12,7 +12,7 @@ from mcp_types import CallToolRequestParams, ListToolsResult, PaginatedRequestPa
 
 import libs
 from libs.identity import Principal
-from libs.runtime.platform import Platform
+from libs.runtime import Platform
 from services.gateway.surfaces.mcp import catalogue, resources, skills
 from services.gateway.surfaces.mcp.calls import Call, Context, Result
 from services.gateway.surfaces.mcp.state import STATE

@@ -14,8 +14,8 @@ from typing_extensions import override
 
 from libs import ids
 from libs.errors import NotFound
-from libs.identity import BadToken, Principal
-from libs.identity.tokens import Claims, encoded, seal, unseal
+from libs.identity import BadToken, Claims, Principal
+from libs.identity.tokens import encoded, seal, unseal
 from libs.keys import Keys
 
 PURPOSE = "mcp.session"
