@@ -24,7 +24,7 @@ class UnknownService(NotFound):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ServiceEntry:
     """One of the six services. Its code is imported when it is built, so that a process loads only what it runs."""
 
     name: str
@@ -48,12 +48,12 @@ class Entry:
 
 
 SERVICES = (
-    Entry("gateway", 8010, "gateway", "REST, event streams, identity, read models"),
-    Entry("conversation_worker", 8011, "conversation", "turns, step-by-step execution of plans, approvals"),
-    Entry("committee_worker", 8012, None, "planner, critic, resolver"),
-    Entry("tool_executor", 8020, "executor", "guards, policy, workspace, tools"),
-    Entry("audit_worker", 9697, "audit", "hash chain, checkpoints, export"),
-    Entry("memory_service", 9696, "memory", "remember, recall, facts"),
+    ServiceEntry("gateway", 8010, "gateway", "REST, event streams, identity, read models"),
+    ServiceEntry("conversation_worker", 8011, "conversation", "turns, step-by-step execution of plans, approvals"),
+    ServiceEntry("committee_worker", 8012, None, "planner, critic, resolver"),
+    ServiceEntry("tool_executor", 8020, "executor", "guards, policy, workspace, tools"),
+    ServiceEntry("audit_worker", 9697, "audit", "hash chain, checkpoints, export"),
+    ServiceEntry("memory_service", 9696, "memory", "remember, recall, facts"),
 )
 NAMES = tuple(entry.name for entry in SERVICES)
 
@@ -63,7 +63,7 @@ def schemas() -> list[Schema]:
     return [cast("Schema", import_module(each.module).SCHEMA) for each in SERVICES if each.schema is not None]
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> ServiceEntry:
     """Return the entry of this name. Raises `UnknownService`."""
     found = next((entry for entry in SERVICES if entry.name == name), None)
     if found is None:

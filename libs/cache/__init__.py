@@ -1,6 +1,6 @@
 """Fast storage that may be lost: everything here can be rebuilt, or is replaced by an event (architecture.md 2, 6)."""
 
-from libs.cache.ports import START, Board, Delta, Deltas, Entry, NoBoard, Notice, Stream
+from libs.cache.ports import START, Board, Delta, Deltas, NoBoard, Notice, Stream, StreamEntry
 from libs.cache.windows import Limit, LimitState, LocalWindows, Windows
 
 __all__ = [
@@ -8,13 +8,13 @@ __all__ = [
     "Board",
     "Delta",
     "Deltas",
-    "Entry",
     "Limit",
     "LimitState",
     "LocalWindows",
     "NoBoard",
     "Notice",
     "Stream",
+    "StreamEntry",
     "Windows",
     "guarded",
     "redis",

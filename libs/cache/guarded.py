@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from libs.cache.ports import Board, Delta, Deltas, Entry, Notice, Stream
+from libs.cache.ports import Board, Delta, Deltas, Notice, Stream, StreamEntry
 from libs.cache.windows import Limit, LimitState, Windows
 from libs.resilience import GuardedCall
 
@@ -21,7 +21,7 @@ class GuardedDeltas:
     async def append(self, stream: Stream, delta: Delta) -> None:
         await self._guard.call(lambda: self.behind.append(stream, delta), seconds=SECONDS)
 
-    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[StreamEntry]]:
         return await self._guard.call(lambda: self.behind.read(after, block=block), seconds=SECONDS + block)
 
 

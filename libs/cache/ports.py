@@ -27,7 +27,7 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StreamEntry:
     """A delta and its position, from which reading continues. `delta` is None for what is no delta."""
 
     position: str
@@ -82,7 +82,7 @@ class Deltas(Protocol):
         """Append a delta in O(len(delta.text)), however long the stream is. Never retried: that could repeat text."""
         ...
 
-    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[StreamEntry]]:
         """Return what follows these positions, in bounded portions; streams without news are absent.
 
         Waits up to `block` seconds for the first news on any stream (0: not at all). One call serves many streams, so a

@@ -17,7 +17,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 from redis.typing import EncodableT, FieldT, KeyT, StreamIdT
 
-from libs.cache.ports import Delta, Entry, Notice, Stream
+from libs.cache.ports import Delta, Notice, Stream, StreamEntry
 from libs.cache.windows import Counted, Limit, LimitState, limit_state
 from libs.errors import Rejected, Unavailable
 
@@ -101,7 +101,7 @@ class RedisDeltas:
             both.expire(name, self._ttl)
             await both.execute()
 
-    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[StreamEntry]]:
         if not after:
             return {}
         streams = {_name(stream): stream for stream in after}
@@ -203,9 +203,9 @@ def _fields(delta: Delta) -> dict[FieldT, EncodableT]:
     return {"call": delta.call, "attempt": delta.attempt, "text": delta.text}
 
 
-def _entry(position: str, said: Mapping[str, str]) -> Entry:
+def _entry(position: str, said: Mapping[str, str]) -> StreamEntry:
     """Return an entry. Anything may write to a cache, and what does not fit costs only itself."""
     try:
-        return Entry(position, Delta(said["call"], int(said["attempt"]), said["text"]))
+        return StreamEntry(position, Delta(said["call"], int(said["attempt"]), said["text"]))
     except (KeyError, ValueError):
-        return Entry(position, None)
+        return StreamEntry(position, None)

@@ -43,7 +43,7 @@ class Parking:
 
 
 @dataclass(slots=True)
-class Entry:
+class Queued:
     """A queued changeset, or several gathered ones, as rows that lack only their numbers in the batch."""
 
     changesets: Sequence[Changeset]
@@ -175,7 +175,7 @@ def parked(cause: Cause, parking: Parking) -> Row:
     }
 
 
-def document(entries: Sequence[Entry]) -> str:
+def document(entries: Sequence[Queued]) -> str:
     """Return the batch as `bus.commit` reads it. `n` numbers changesets, `c` items, `i` changes, `o` events."""
     batch: dict[str, Any] = {"items": []}
     changes: dict[str, dict[str, list[Row]]] = {}

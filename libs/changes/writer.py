@@ -17,7 +17,7 @@ import orjson
 
 from libs.bus.ports import Record
 from libs.changes import batch
-from libs.changes.batch import Entry, Parking
+from libs.changes.batch import Parking, Queued
 from libs.changes.changeset import Changeset
 from libs.clock import Clock
 from libs.database import SILENCE, Database, DatabaseDown
@@ -28,7 +28,7 @@ from libs.leases.ports import Lease, NewLease
 from libs.scheduling import FairBatches
 from libs.telemetry import metrics, traces
 
-Waiting: TypeAlias = "tuple[Entry, asyncio.Future[Applied]]"
+Waiting: TypeAlias = "tuple[Queued, asyncio.Future[Applied]]"
 
 MOST = 64
 WAITING_MOST = 10_000
@@ -156,7 +156,7 @@ class Writer:
                 if not done.done():
                     done.set_exception(Closed())
 
-    async def _applied(self, entry: Entry) -> Applied:
+    async def _applied(self, entry: Queued) -> Applied:
         done: asyncio.Future[Applied] = asyncio.get_running_loop().create_future()
         self._queue.put(_tenant(entry.changesets), entry.lane, (entry, done))
         self._open.add(done)
@@ -170,10 +170,10 @@ class Writer:
 
     def _entry(
         self, changesets: Sequence[Changeset], state: str, parking: Parking | None, lane: tuple[str, str]
-    ) -> Entry:
+    ) -> Queued:
         if self._closed:
             raise Closed()
-        entry = Entry(changesets, [batch.item(changeset.cause, state) for changeset in changesets], lane)
+        entry = Queued(changesets, [batch.item(changeset.cause, state) for changeset in changesets], lane)
         now, traceparent = self._clock.now(), traces.traceparent()
         try:
             for place, changeset in enumerate(changesets):
@@ -192,7 +192,7 @@ class Writer:
             self._start(entry, changeset, place)
         return entry
 
-    def _start(self, entry: Entry, changeset: Changeset, place: int) -> None:
+    def _start(self, entry: Queued, changeset: Changeset, place: int) -> None:
         cause = changeset.cause
         for start in changeset.starts:
             claimed = start.delay is None and self.hooks.claim(cause.group, cause.tenant, start)
@@ -325,7 +325,7 @@ class Writer:
         if not done.done():
             done.set_exception(error)
 
-    def _unclaim(self, entry: Entry) -> None:
+    def _unclaim(self, entry: Queued) -> None:
         for lease in entry.claimed:
             self.hooks.unclaim(lease)
 

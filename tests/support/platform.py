@@ -17,7 +17,7 @@ import httpx
 import orjson
 
 from libs import ids
-from libs.cache.ports import Delta, Entry, Stream
+from libs.cache.ports import Delta, Stream, StreamEntry
 from libs.changes import Cause, Changeset
 from libs.clock import SystemClock
 from libs.database import Dsns
@@ -77,7 +77,7 @@ class NoDeltas:
     async def append(self, stream: Stream, delta: Delta) -> None:
         return None
 
-    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, list[Entry]]:
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, list[StreamEntry]]:
         await asyncio.sleep(block)
         return {}
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from libs.cache import START, Deltas, Entry, Stream
+from libs.cache import START, Deltas, Stream, StreamEntry
 from libs.errors import Crowded, Unavailable
 from libs.telemetry import metrics
 from services.gateway.store import Page, Store
@@ -44,7 +44,7 @@ class PartialText:
     attempt: int = 0
     text: str = ""
 
-    def append(self, entries: Sequence[Entry]) -> None:
+    def append(self, entries: Sequence[StreamEntry]) -> None:
         """Append deltas; another call, or a new attempt, starts from empty text."""
         for entry in entries:
             self.position = entry.position

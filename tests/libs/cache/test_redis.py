@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from libs.cache import START, Delta, Deltas, Entry, Stream
+from libs.cache import START, Delta, Deltas, Stream, StreamEntry
 from libs.cache.redis import PORTION, RedisDeltas, connect
 from libs.errors import Unavailable
 from tests.libs.cache.servers import Server
@@ -20,7 +20,7 @@ def delta(text: str, *, attempt: int = 1) -> Delta:
     return Delta("call-1", attempt, text)
 
 
-async def read(deltas: Deltas, stream: Stream = TURN, *, after: str = START) -> list[Entry]:
+async def read(deltas: Deltas, stream: Stream = TURN, *, after: str = START) -> list[StreamEntry]:
     return list((await deltas.read({stream: after}, block=0)).get(stream, ()))
 
 

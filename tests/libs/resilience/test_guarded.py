@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from libs import ids
-from libs.cache import Delta, Entry, Limit, LimitState, Stream
+from libs.cache import Delta, Limit, LimitState, Stream, StreamEntry
 from libs.cache.guarded import GuardedDeltas, GuardedWindows
 from libs.errors import Unavailable
 from libs.objects import BlobMissing
@@ -42,7 +42,7 @@ class Silent:
         self.asked += 1
         raise Unavailable
 
-    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[StreamEntry]]:
         return {}
 
     async def admit(self, limits: Sequence[Limit]) -> Sequence[LimitState]:

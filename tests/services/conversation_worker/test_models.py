@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from libs.budgets import Limits
 from libs.budgets.postgres import PostgresBudgets
-from libs.cache.ports import Delta, Entry, Stream
+from libs.cache.ports import Delta, Stream, StreamEntry
 from libs.database import Database, Dsns
 from libs.events import MessageCompleted
 from libs.models.choice import Key, chosen
@@ -43,7 +43,7 @@ class Watched:
     async def append(self, stream: Stream, delta: Delta) -> None:
         self.heard.append(delta)
 
-    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, list[Entry]]:
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, list[StreamEntry]]:
         return {}
 
     @property

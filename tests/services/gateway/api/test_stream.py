@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from libs import ids
-from libs.cache import Delta, Entry, Stream
+from libs.cache import Delta, Stream, StreamEntry
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.embedded.redis import Redis
@@ -310,7 +310,7 @@ class Held:
     async def append(self, stream: Stream, delta: Delta) -> None:
         await self._deltas.append(stream, delta)
 
-    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[StreamEntry]]:
         self._reading.set()
         await self._free.wait()
         return await self._deltas.read(after, block=block)
