@@ -79,11 +79,13 @@ class PostgresBus:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._scan):
                 await self._hint.wait()
+        # Cleared before the caller reads, so that a hint during the read causes another one.
         self._hint.clear()
 
     async def leave(self, groups: Sequence[str]) -> None:
         ear, self._ear = self._ear, None
         if ear is not None:
+            # Not `close()`: that would wait for a server that does not answer.
             ear.terminate()
         async with self._database.connection(BUS) as connection:
             await connection.execute("select bus.leave($1, $2)", list(groups), self._member)

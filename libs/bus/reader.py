@@ -200,10 +200,12 @@ class Reader:
         """Read everything that was not delivered locally, until cancelled."""
         while True:
             await self._hint.wait()
+            # Before the read, so that a hint during it causes another one.
             self._hint.clear()
             try:
                 await self.catch_up()
             except Unavailable:
+                # No pause: the next hint comes from `listen`, within a second.
                 log.warning("could not read the log")
 
     async def catch_up(self) -> None:
@@ -304,6 +306,7 @@ class Reader:
             for group, assignment in assignments.items()
             for partition, position in assignment.items()
         }
+        # Running records of a lost partition go on; the inbox makes that safe (bus.md 13).
         for gone in self._cursors.keys() - owned.keys():
             del self._cursors[gone]
         for new in owned.keys() - self._cursors.keys():
@@ -371,5 +374,6 @@ class Reader:
         # The partition may have moved meanwhile: its new owner handles the rest.
         if self._cursors.get((group, Partition(record.topic, record.part))) is cursor:
             self._feed(group, cursor)
+        # Reads left this cursor out while it had no room.
         if not had_room:
             self._hint.set()

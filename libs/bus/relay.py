@@ -139,6 +139,7 @@ class Relay:
 
     def enqueue(self, records: Sequence[Record], taken: Collection[str]) -> None:
         """Enqueue records of this process's writer; the events in `taken` already run in this process."""
+        # `offer_local` calls `_take` before it returns; a record that is taken later counts as urgent.
         self._patient = frozenset(r.event_id for r in records if r.event_id in taken and r.topic in self._ours)
         self.reader.offer_local(records)
         self._patient = frozenset()

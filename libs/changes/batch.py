@@ -106,6 +106,8 @@ def travelling(events: Sequence[Event]) -> Sequence[Event]:
     records = [event for event in events if isinstance(event, ActionRecorded)]
     if len(records) < 2:
         return events
+    # Each event costs a row of the log, an inbox row and a span: of 25 events of a turn, ten were such records
+    # (decision 0067).
     groups = [ActionsRecorded(records=tuple(some)) for some in _chunks(records)]
     others = [event for event in events if not isinstance(event, ActionRecorded)]
     place = next(n for n, event in enumerate(events) if isinstance(event, ActionRecorded))
@@ -131,6 +133,7 @@ def spoken(
         EventTooLarge: its data exceeds 256 KiB.
     """
     data = envelope.data.json_bytes()
+    # Refused before the log: a logged event can no longer be refused, and every transport must be able to carry it.
     if len(data) > MAX_EVENT_BYTES:
         raise EventTooLarge(f"{envelope.type} is {len(data)} bytes; at most {MAX_EVENT_BYTES} are allowed")
     topic = envelope.topic
@@ -153,6 +156,7 @@ def started(cause: Cause, start: NewLease, *, owner: str | None) -> tuple[Row, L
     content = {**start.input, "_cause": cause.inherited()}
     row: Row = {"id": start.id, "kind": start.kind, "input": content}
     row |= {"owner": owner, "ttl": TTL_SECONDS} if owner else {"delay": start.delay or 0.0}
+    # Token and attempts are those that `bus.settle` writes, so nothing is read back.
     lease = Lease(start.id, cause.group, start.kind, cause.tenant, cause.key, 1, 1, content) if owner else None
     return row, lease
 
@@ -187,10 +191,12 @@ def document(entries: Sequence[Queued]) -> str:
         for changeset in entry.changesets:
             tenant = changeset.cause.tenant
             for change in changeset.changes:
+                # The tenant comes after the row: no handler can write for another tenant than its input's.
                 row = {**change.row, "tenant_id": tenant, "n": n, "i": i}
                 changes.setdefault(change.schema, {}).setdefault(change.kind, []).append(row)
                 counts[change.schema] += 1
                 i += 1
+            # Absent parts are left out: `bus.commit` runs no statement for them.
             for name, wanted in (("ends", changeset.ends), ("cancels", changeset.cancels)):
                 if wanted:
                     batch.setdefault(name, []).extend(
@@ -208,6 +214,7 @@ def document(entries: Sequence[Queued]) -> str:
             batch.setdefault("parks", []).extend({**row, "n": n} for row in entry.parks)
     if changes:
         batch |= {"changes": changes, "counts": counts}
+    # Row-level security admits exactly these tenants in the transaction (bus.md 10).
     batch["tenants"] = tenant_set(
         sorted({changeset.cause.tenant for entry in entries for changeset in entry.changesets})
     )

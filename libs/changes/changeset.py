@@ -76,6 +76,7 @@ class Cause:
             topic=record.topic,
             urgent=urgent,
             parked=parked,
+            # On Kafka `position` is the broker's offset; rows name places in the log.
             place=(record.part, record.logged.position if record.logged is not None else record.position),
         )
 

@@ -37,6 +37,7 @@ class Lanes:
         self._queues[lane] = deque((job,))
         self._idle.clear()
         task = asyncio.get_running_loop().create_task(self._drain(lane))
+        # The event loop keeps only weak references to its tasks.
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -56,6 +57,7 @@ class Lanes:
             while queue:
                 await queue[0]()
                 queue.popleft()
+            # No await since the queue was empty, so no job can be appended to a queue that is dropped.
             del self._queues[lane]
         except Stopped:
             # Keep the queue, so that later jobs of this lane wait too.

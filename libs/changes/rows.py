@@ -20,6 +20,7 @@ class Row:
 
     def columns(self) -> Mapping[str, Any]:
         """Return the columns by name, without those that are null."""
+        # Left out, because Postgres reads an absent column of a JSON row as null.
         return {name: value for name in names_of(type(self)) if (value := getattr(self, name)) is not None}
 
 

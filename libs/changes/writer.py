@@ -145,6 +145,7 @@ class Writer:
                 await self._wake.wait()
                 taken = self._take()
                 if not taken:
+                    # No await since the queue was found empty, so no wake-up is lost.
                     self._wake.clear()
                     continue
                 await self._write(taken)
@@ -178,6 +179,7 @@ class Writer:
         try:
             for place, changeset in enumerate(changesets):
                 for event in batch.travelling(changeset.events):
+                    # Signed last: the proof covers the id and the turn, too (architecture.md 9).
                     said = self.sign(batch.envelope(changeset.cause, event, now=now, traceparent=traceparent))
                     if "headers" not in entry.items[place]:
                         entry.items[place]["headers"] = batch.shared(changeset.cause, said)
@@ -221,6 +223,7 @@ class Writer:
                 document = batch.document([entry for entry, _ in taken])
                 answer = await self._commit(document, len(taken))
             except asyncpg.PostgresError as error:
+                # An error is an answer, too: Postgres can be reached.
                 self.problem = None
                 conflicts = _conflicts(error, len(taken))
                 for n in conflicts:
@@ -277,6 +280,7 @@ class Writer:
                 self.problem = None
                 metrics.batch_size.observe(size)
                 return orjson.loads(answer)  # type: ignore[no-any-return]
+            # Also for entries that may not wait: it is unknown whether they were applied, and only a repetition tells.
             except (*SILENCE, DatabaseDown) as error:
                 self._drop_connection()
                 self.problem = f"nothing can be written: {error}"
@@ -316,6 +320,7 @@ class Writer:
             for changeset in entry.changesets if verdict == FRESH else ():
                 if changeset.cancels:
                     self.hooks.cancelled(changeset.cancels)
+            # A caller that was cancelled during the commit gets no answer; its changeset is applied nevertheless.
             if not done.done():
                 done.set_result(Applied(verdict, records, entry.claimed))
 

@@ -12,6 +12,7 @@ from libs.errors import Rejected, SumaError
 
 Json = Any
 
+# Three heartbeats fit into a lease, so one that fails loses no work.
 TTL_SECONDS = 15.0
 BEAT_SECONDS = 5.0
 DEATHS_MOST = 3

@@ -70,6 +70,7 @@ class PostgresLeases:
 
     async def release(self, leases: Sequence[Lease], *, delay: float) -> None:
         async with self._database.connection(BUS) as connection:
+            # By token: a lease that another process has claimed meanwhile stays with it.
             await connection.execute("select bus.release($1, $2, $3)", *_ids_and_tokens(leases), delay)
 
     async def free(self, owners: Sequence[str]) -> int:
@@ -78,6 +79,7 @@ class PostgresLeases:
 
     async def leave(self) -> None:
         async with self._database.connection(BUS) as connection:
+            # By owner, not by token: a claim whose answer never arrived is released, too.
             await connection.execute("select bus.release_all($1)", self._member)
 
 

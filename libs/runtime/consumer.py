@@ -153,6 +153,7 @@ class Consumer:
             return
 
         async def job() -> None:
+            # `done` lets the offset pass the record, so it follows the commit (bus.md 2).
             await self._first(subscription, record)
             done()
 
@@ -162,6 +163,7 @@ class Consumer:
         """Retry the parked events that are due."""
         room = RETRYING_MOST - len(self._retrying)
         for retry in await self._parked.retries(self._group, most=min(RETRIES_AT_ONCE, room)):
+            # A claim holds for 30 s: a retry that takes longer is claimed again while it still runs.
             if retry.seq not in self._retrying:
                 self._retrying.add(retry.seq)
                 self._lanes.submit(self._group, retry.record.key, lambda retry=retry: self._again(retry))  # type: ignore[misc]
@@ -217,6 +219,7 @@ class Consumer:
             self._point(f"{self._group}:{name}:after")
         except (Conflict, Rejected, Unavailable):
             return False
+        # A single record whose key is parked; several with such a one conflict in `bus.guard`.
         return applied.verdict != BEHIND
 
     async def _decide_gathered(self, taken: Sequence[Taken]) -> list[Changeset]:
@@ -277,6 +280,7 @@ class Consumer:
         begun = await self._parked.attempt(self._group, record.event_id, alone=False)
         if begun:
             await held.enter_async_context(self._alone)
+            # Counted again only here: beside others a death proves nothing about this event.
             begun = await self._parked.attempt(self._group, record.event_id, alone=True)
         if begun is not None and begun >= DEATHS_MOST:
             raise ProcessDied(f"The process died {begun} times while it handled {record.type}.")
@@ -297,6 +301,7 @@ class Consumer:
         except Rejected as error:
             assert subscription is not None
             await self._dead_letter(retry, subscription, cause, error)
+        # Not in a `finally`: a stopped lane would queue the same event again with each claim.
         self._retrying.discard(retry.seq)
 
     async def _postpone_or_dead_letter(
@@ -399,6 +404,7 @@ class Consumer:
             raise self._stop(record, error)
         try:
             report = subscription.on_dead(cause, record, error)
+            # The original is durable before the transaction that names it.
             dead_letter = await self._notices.dead_letter(self._group, record, error, attempts=attempts)
             applied = await self._writer.apply(
                 report.emit(dead_letter), state="dead", parking=Parking(record, "dead", _error_text(error), attempts)
@@ -410,6 +416,7 @@ class Consumer:
             raise self._stop(
                 record, Unavailable(f"its report could not be written: {failure}", code=Crashed.code)
             ) from failure
+        # Its key is parked: it fails in its turn, after the earlier events.
         if applied.verdict == BEHIND:
             await self._park(cause, record, error, attempts=0)
         elif applied.verdict == FRESH:

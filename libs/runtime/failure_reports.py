@@ -87,6 +87,7 @@ class FailureReports:
 
     async def gone(self, record: Record) -> None:
         """Remove the notice of an event that no longer waits."""
+        # Most events have no notice, and then removing it costs no request.
         if record.event_id in self._put:
             del self._put[record.event_id]
             with suppress(Unavailable):

@@ -93,6 +93,7 @@ class Health:
         """Check all dependencies once, concurrently."""
         asks = {**self._asks, **self._services()}
         found = await asyncio.gather(*(self._asked(name, ask) for name, ask in asks.items()))
+        # Replaced as a whole, so that `/readyz` never mixes two rounds.
         self._checks = dict(zip(asks, found, strict=True))
 
     @property
@@ -154,6 +155,7 @@ class Health:
         guard = self._platform.guarded_calls.to(name)
         check = Check(ok, detail, guard.level(healthy=ok), guard.state)
         before = self._checks.get(name)
+        # A first check that succeeds is no change.
         if ok is not (before is None or before.ok):
             (log.info if ok else log.warning)("dependency changed", dependency=name, ok=ok, detail=detail)
         metrics.dependency_up.labels(name).set(ok)

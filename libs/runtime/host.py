@@ -91,6 +91,7 @@ async def establish(
     database: Database, schemas: Iterable[Schema], groups: Mapping[str, Sequence[str]], route: Route | None
 ) -> list[str]:
     """Migrate schemas and declare the topics and their readers, as the owner; return the names of the applied files."""
+    # The bus first: the functions of the other schemas use its own.
     applied = await migrate(database.dsns.owner, SCHEMA, BUDGETS, *schemas)
     topics = list(TOPICS.values())
     if route is not None:
@@ -127,6 +128,7 @@ class _Engine:
     def __init__(self, platform: Platform, services: Sequence[Service], pace: Pace) -> None:
         self.platform, self.services, self.pace = platform, services, pace
         self.lanes, gate = (lanes := Lanes()), deciding()
+        # One for all consumers: an event that may kill the process runs beside no other suspect.
         alone = asyncio.Lock()
         self.consumers = consumers = {
             s.name: Consumer(
@@ -239,10 +241,12 @@ class _Engine:
         last = {"writer", "beat", *(self.relay.parts() if self.relay is not None else ())}
         await _end(task for name, task in tasks.items() if name not in last)
         leaving = self.platform.leaving
+        # Leased work before the lanes: its ends are applied in them.
         await leaving.within(patience, self.lease_runner.idle())
         await self.lease_runner.release()
         await leaving.within(patience, self.lanes.idle())
         await self.lanes.close()
+        # The heartbeat lasts as long as the writer: an end that is still to be written needs its lease.
         await _end([tasks["writer"], tasks["beat"]])
         if self.relay is not None:
             # Nothing can commit any more, so the relay's queue is complete.

@@ -164,6 +164,7 @@ class LeaseRunner:
     def claim(self, group: str, tenant: str, start: NewLease) -> bool:
         """Return whether a lease may be claimed at birth, and if so reserve its place."""
         limit = self._limits.get((group, start.kind))
+        # A kind that another process runs is claimed by its sweep.
         if limit is None or not self._taking:
             return False
         if not limit.admits(tenant):
@@ -232,6 +233,7 @@ class LeaseRunner:
                 log.warning("could not renew leases")
                 # More often than usual: the leases run out meanwhile.
                 pause = min(1.0, self._beat_every)
+                # The next attempt may take as long again before it shows that nothing answers.
                 if loop.time() - renewed > GIVE_UP_SECONDS - BEAT_ANSWER_SECONDS:
                     self._drop(mine)
                 continue
@@ -239,6 +241,7 @@ class LeaseRunner:
             for work in mine:
                 if work.lease.id in alive:
                     work.renewed = asked
+            # Only those that were asked about: work that began during the request is not lost.
             self._drop([work for work in mine if work.lease.id not in alive])
             self.stop(id for id, cancelled in alive.items() if cancelled)
 
@@ -250,7 +253,9 @@ class LeaseRunner:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._sweep_every):
                     await self._sweep.wait()
+            # Cleared before the look, so that a wake-up during it causes another one.
             self._sweep.clear()
+            # A busy process is woken far more often than cancels need to be looked for.
             if loop.time() - checked >= self._sweep_every:
                 checked = loop.time()
                 await _quietly(self._look_for_cancels())
@@ -293,6 +298,7 @@ class LeaseRunner:
             limit.waiting |= waited
             raise
         finally:
+            # No await from here to `enter`, so a claim at birth cannot take a place in between.
             limit.taken -= asked
         for lease in due:
             limit.enter(lease.tenant)
@@ -310,6 +316,7 @@ class LeaseRunner:
             if not (work.stopping or work.lost or work.task.done()):
                 work.lost = True
                 metrics.leases_lost.labels(work.lease.group, work.lease.kind).inc()
+                # An end that is being applied may finish: the database refuses it if its token is old (bus.md 17).
                 if not work.settling:
                     _cancel(work)
 
@@ -347,6 +354,7 @@ class LeaseRunner:
                 # The cancel was for the work; its end must be able to await.
                 task.uncancel()
                 return _failing(kind, lease, Cancelled())
+            # Lost, or given back at a stop: the next holder of the lease repeats the work.
             if being_cancelled():
                 raise
             return await self._later(kind, lease, _crashed(lease, error))
@@ -371,6 +379,7 @@ class LeaseRunner:
             return _failing(
                 kind, lease, Exhausted(f"{lease.attempts} attempts failed; the last error: {error}", code=error.code)
             )
+        # If this fails, the lease runs out by itself: its work is over here, so no heartbeat renews it.
         await _quietly(self._leases.release([lease], delay=max(backoff(lease.attempts), _asked_for(error))))
         return None
 
@@ -411,6 +420,7 @@ class LeaseRunner:
                 await self._give_up(lease, reason)
                 return
             else:
+                # The end can never be written: end the work as a failure, so that its turn does not wait for ever.
                 failing, tries, end = True, 0, _failing(kind, lease, reason)
 
     async def _decide(self, lease: Lease, end: End) -> Applied:
@@ -434,6 +444,7 @@ class LeaseRunner:
 
     def _ended(self, work: Work, task: asyncio.Task[None]) -> None:
         lease = work.lease
+        # A later claim of the same lease may have taken its place.
         if self._work.get(lease.id) is work:
             del self._work[lease.id]
         limit = self._limits[lease.group, lease.kind]

@@ -42,6 +42,7 @@ async def permitted(
     decision = await platform.policy.decide(action, about)
     record = recorded(decision, cause, who, resource)
     if not decision.allowed:
+        # Under an id of its own: under the cause's, the inbox would take the record for the answer to the input.
         await platform.writer.apply(Changeset(replace(cause, id=ids.new())).emit(record))
         lacking = await scopes.missing(platform.policy, action, about)
         missing = f"; {scopes.MISSING}{', '.join(lacking)}" if lacking else ""

@@ -96,6 +96,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(WebSocketRequestValidationError)
     async def invalid(_: Request, error: RequestValidationError | WebSocketRequestValidationError) -> Response:
         found = error.errors()
+        # Without what was sent (`input`), which may be a secret; at most 20, however long the request is.
         places = [{"pointer": _pointer(e["loc"]), "detail": e["msg"]} for e in found[:20]]
         return document(422, "INVALID_REQUEST", _first(found), errors=places)
 
@@ -107,6 +108,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def crashed(request: Request, error: Exception) -> Response:
+        # Only the error's type: its text may contain what was sent.
         log.error("request crashed", method=request.method, path=request.url.path, error=type(error).__name__)
         return document(500, "INTERNAL", "Internal error; retry the request.")
 

@@ -44,6 +44,7 @@ class Shutdown:
             hurry.cancel()
             if not work.done():
                 work.cancel()
+                # Its clean-up ends before the next step of the shutdown begins.
                 with suppress(asyncio.CancelledError):
                     await work
         if not work.cancelled():

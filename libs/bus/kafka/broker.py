@@ -241,6 +241,7 @@ async def _partitions(administrator: AIOKafkaAdminClient, address: Address, topi
 
 
 async def _create(administrator: AIOKafkaAdminClient, address: Address, topics: Sequence[Topic]) -> None:
+    # All replicas but one must have an event: with three, one broker may be away, and none of its events is lost.
     settings = {"cleanup.policy": "delete", "min.insync.replicas": str(max(1, address.replication - 1))}
     wanted = [
         NewTopic(

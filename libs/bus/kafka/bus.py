@@ -139,7 +139,9 @@ class KafkaBus:
         return AIOKafkaConsumer(
             **self.address.client(self._member),
             group_id=self.address.prefix + group,
+            # Offsets follow what is done, not what was fetched.
             enable_auto_commit=False,
+            # Without an offset everything is read: the inbox refuses repeats, and nothing replaces a lost event.
             auto_offset_reset="earliest",
             **settings,
         )
