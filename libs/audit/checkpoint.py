@@ -83,12 +83,14 @@ class CheckpointFile:
         new = not self.path.exists()
         fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            # Otherwise another process's line, half written, looks like one that a crash has left.
             flock(fd, LOCK_EX)
             os.write(fd, self._start(fd) + canonical(checkpoint.model_dump(mode="json")) + b"\n")
             os.fsync(fd)
         finally:
             os.close(fd)
         if new:
+            # A new file's name needs a sync of its own to survive a power failure.
             self._sync_folder()
 
     def read(self, tenant: str | None = None) -> Iterator[Checkpoint]:

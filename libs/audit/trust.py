@@ -40,6 +40,7 @@ def of_folder(data: Path) -> Trust:
     """Return the audit keys and outside checkpoints of a data directory, if it has them."""
     found = [path.read_bytes() for path in sorted((data / "keys" / PURPOSE).glob("*.pub"))]
     keys = {ed25519.key_id(raw): raw for raw in found if len(raw) == RAW}
+    # Without keys a checkpoint proves nothing: its signature cannot be verified.
     return Trust(keys or None, of_file(data / "audit" / "checkpoints.jsonl") if keys else ())
 
 

@@ -150,6 +150,7 @@ class _Check:
 
     def record(self, line: _Record) -> None:
         place = self.count + 1
+        # The position before the link: a missing record breaks the link, too, and the report names the cause.
         if line.position > place:
             raise _Bad(place, f"record {place} is missing: record {line.position} is in its place")
         if line.position < place:
@@ -177,6 +178,7 @@ class _Check:
         since = self.sealed + 1
         if not checkpoint.holds(self.keys):
             raise _Bad(since, f"the checkpoint after record {checkpoint.count} is forged or signed by an unknown key")
+        # An earlier export's last checkpoint must not close this one: a cut after it would not show.
         if checkpoint.tenant != self.tenant or checkpoint.closes not in (None, self.export):
             raise _Bad(since, f"the checkpoint after record {checkpoint.count} belongs to another tenant or export")
         if checkpoint.count > self.count:
@@ -198,6 +200,7 @@ class _Check:
                 self.sealed + 1, f"the export was cut: no final checkpoint covers the records after {self.sealed}"
             )
         for checkpoint in self.outside_checkpoints:
+            # The chain may have grown since the export.
             later = checkpoint.count > self.count and checkpoint.time <= self.closing.time
             if later and checkpoint.tenant == self.tenant:
                 raise _Bad(
@@ -207,6 +210,7 @@ class _Check:
 
 def _lines(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
+        # One byte more than is allowed, by which a line that is too long is recognised.
         while line := file.readline(MAX_LINE + 1):
             yield line
 

@@ -17,6 +17,7 @@ from libs.telemetry.logs import logger
 
 log = logger("budgets")
 
+# A context variable: between the lease and the model lie ports that know no payer.
 _payer: ContextVar[Payer | None] = ContextVar("payer", default=None)
 
 
@@ -72,6 +73,7 @@ class Charge:
         except Unavailable as error:
             log.warning("could not settle a call", error=str(error))
             return
+        # Only the first settlement counts, so only it can have exceeded the reservation.
         if changed and (used.tokens > worst.tokens or used.cost_micros > worst.cost_micros):
             metrics.budget_overruns.inc()
             log.warning("exceeded the worst case of a call", tokens=used.tokens, reserved=worst.tokens)

@@ -31,6 +31,7 @@ class PostgresBudgets:
             metrics.budget_reservations.labels(result)
 
     async def reserve(self, payer: Payer, worst: Amount, *, about: str) -> Reservation:
+        # A negative amount would free what other calls have reserved.
         if worst.tokens < 0 or worst.cost_micros < 0:
             raise ValueError("a call cannot use less than nothing")
         reservation, most = Reservation(ids.new(), payer, worst), self.limits

@@ -42,6 +42,7 @@ def connect(url: str) -> Redis:
         max_connections=CONNECTIONS_MOST,
         timeout=None,
         decode_responses=True,
+        # Bytes that are no text cost their own entry, not the whole read.
         encoding_errors="replace",
         protocol=2,
         retry=Retry(NoBackoff(), 0),
@@ -97,7 +98,9 @@ class RedisDeltas:
     async def append(self, stream: Stream, delta: Delta) -> None:
         name = _name(stream)
         async with _bounded(self._timeout), self._redis.pipeline(transaction=False) as both:
+            # Approximate: Redis then drops whole blocks, which costs far less than an exact length.
             both.xadd(name, _fields(delta), maxlen=self._max_entries, approximate=True)
+            # With each entry, so that no turn that ends early leaves its stream behind.
             both.expire(name, self._ttl)
             await both.execute()
 

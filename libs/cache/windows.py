@@ -82,6 +82,7 @@ def wait(limit: Limit, counted: Counted) -> float:
     if counted.current + 1 <= limit.most:
         # The previous window has to fade further.
         return limit.seconds * (weight - (limit.most - 1 - counted.current) / counted.previous)
+    # This window first has to become the previous one.
     rest = limit.seconds - counted.passed
     return rest + limit.seconds * (1.0 - (limit.most - 1) / counted.current)
 
@@ -95,6 +96,7 @@ class LocalWindows:
 
     async def admit(self, limits: Sequence[Limit]) -> Sequence[LimitState]:
         seen = [(limit, *self._counted(limit)) for limit in limits]
+        # All are looked at before one is counted: a refused request counts under none.
         reached = next((limit for limit, _, counted in seen if wait(limit, counted) > 0), None)
         if reached is None:
             seen = [(limit, number, self._keep(limit, number, counted)) for limit, number, counted in seen]

@@ -44,6 +44,7 @@ class Issuer:
         """
         if not self._fresh(kid, now):
             async with self._turn:
+                # Another request may have fetched the set while this one waited.
                 if not self._fresh(kid, now) and _over(self._tried, REFETCH_SECONDS, now):
                     await self._refresh(now)
         if _over(self._fetched, STALE_SECONDS, now):
@@ -54,6 +55,7 @@ class Issuer:
         return kid in self._keys and not _over(self._fetched, REFRESH_SECONDS, now)
 
     async def _refresh(self, now: float) -> None:
+        # Before the request: one that fails counts, too.
         self._tried = now
         try:
             document = await self._guard.call(self._fetch, seconds=TIMEOUT_SECONDS)
@@ -64,6 +66,7 @@ class Issuer:
         self._keys, self._fetched = public_keys(document), now
 
     async def _fetch(self) -> Any:
+        # No redirects: they could lead to an address that nothing has checked.
         async with httpx.AsyncClient(timeout=TIMEOUT_SECONDS, follow_redirects=False) as client:
             return await _json(client, self._jwks_url or await self._discovered(client))
 
@@ -71,6 +74,7 @@ class Issuer:
         """Return the address of the key set. It must be as safe as ours: https, or on this machine."""
         found = await _json(client, self._issuer.rstrip("/") + DISCOVERY)
         url = found.get("jwks_uri") if isinstance(found, dict) else None
+        # Without equal names another issuer's keys could sign for this one (OpenID Connect Discovery 1.0, 4.3).
         if not isinstance(url, str) or found.get("issuer") != self._issuer or not safe(url):
             raise ServiceDown("the token issuer's discovery document is not acceptable")
         return url

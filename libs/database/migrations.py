@@ -116,6 +116,7 @@ async def _migrated(connection: asyncpg.Connection[asyncpg.Record], schema: Sche
 
 async def _forward(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> list[str]:
     await connection.execute(f"create schema if not exists {schema.name} authorization {schema.owner}")
+    # New tables and functions belong to this role, whatever the connection's user is.
     await connection.execute(f"set local role {schema.owner}")
     await connection.execute(
         f"create table if not exists {schema.name}.migrations"

@@ -118,6 +118,7 @@ class DataDirectory:
         except FileNotFoundError:
             return None
         try:
+            # Shared: two that only look must not take each other for a platform.
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return self.owner()

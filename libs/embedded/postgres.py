@@ -263,6 +263,7 @@ def program(name: str = "postgres") -> Path:
 
 def _place(aside: Path, name: Path) -> None:
     aside.rename(name)
+    # initdb has synced the files; their new name needs a sync, too.
     folder = os.open(name.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -50,6 +50,7 @@ def verify(keys: Keys, token: str, *, audience: str, now: datetime) -> InternalC
         BadToken: forged, for another service, expired, or valid for too long.
     """
     claims = unseal(keys, PURPOSE, InternalClaims, token)
+    # A service that receives a token must not be able to use it at another one.
     if claims.audience != audience:
         raise BadToken(f"the token is for {claims.audience}, not for {audience}")
     if now >= claims.expires:

@@ -58,6 +58,7 @@ def public_key(data: Any) -> PublicKey | None:
         return None
     if (data.get("kty"), data.get("crv")) not in _KINDS:
         return None
+    # Private parts that an issuer publishes by mistake are not imported.
     public = {name: value for name, value in data.items() if name not in ("d", "p", "q", "dp", "dq", "qi", "oth")}
     try:
         key = JWKRegistry.import_key(public)
@@ -85,10 +86,12 @@ def verified(token: str, key: PublicKey, algorithms: Collection[str]) -> dict[st
     """Return the claims of a token that this key signed with one of these algorithms. Raises BadToken."""
     families = _FAMILIES[type(key)]
     fitting = [name for name in algorithms if name.startswith(families)]
+    # A key that names its algorithm serves no other (RFC 7517, 4.4).
     if key.alg is not None:
         fitting = [name for name in fitting if name == key.alg]
     if not fitting:
         raise BadToken("the token's key is not for an accepted algorithm")
+    # Issuers add header members of their own; none is used.
     registry = jws.JWSRegistry(algorithms=fitting, strict_check_header=False)
     with warnings.catch_warnings():
         # `EdDSA` is the older name of `Ed25519` (RFC 9864); issuers still send it.

@@ -172,6 +172,7 @@ def authenticate(text: str, key: ApiKey | None, *, now: datetime) -> Principal:
         callers cannot discover ids; only a correct secret reveals expiry or revocation.
     """
     id, secret = _parts(text)
+    # Compared also where there is no such key, so that the time does not tell which ids exist.
     same = hmac.compare_digest(digest(secret), key.hash if key else _NO_HASH)
     if key is None or key.id != id or not same:
         raise BadKey

@@ -67,4 +67,5 @@ def proven(keys: Keys, handle: Callable[[Any, Any], Awaitable[R]]) -> Callable[[
 def _payload(event: Envelope[Any], data: Spoken) -> bytes:
     """Return the canonical JSON of what a proof covers. A field at its default counts as absent."""
     fields = data.model_dump(mode="json", exclude={"proof"}, exclude_defaults=True)
+    # With the id: the inbox would not recognise a copy under another one as a repetition.
     return canonical([event.id, event.type, event.tenant, event.key, event.turn, fields])

@@ -55,6 +55,7 @@ class FileKeys:
 
     def rotate(self, name: str) -> str:
         before = self._current(name)
+        # The new key before `current` names it, the old one last: `current` names a usable key at every moment.
         key_id = self._make(name)
         _replace(self._home(name) / "current", key_id.encode())
         if before is not None:
@@ -67,6 +68,7 @@ class FileKeys:
             self._open_home(name)
             _place_first(path, token_bytes(32))
         value = self._read_private(path)
+        # Never created again: digests under the old one would match no more.
         if not value:
             raise KeyUnavailable(f"the secret {name!r} is empty; restore the keys folder from a backup")
         return value
@@ -106,6 +108,7 @@ class FileKeys:
         key_id = self._make(name)
         if _place_first(self._home(name) / "current", key_id.encode()):
             return key_id
+        # Another process placed its key first; ours has signed nothing.
         (self._home(name) / f"{key_id}.key").unlink()
         (self._place(name) / f"{key_id}.pub").unlink()
         return (self._home(name) / "current").read_text()
@@ -114,6 +117,7 @@ class FileKeys:
         home, private = self._open_home(name), ed25519.generate()
         public = ed25519.public_of(private)
         key_id = ed25519.key_id(public)
+        # The public half first: a signature can be verified as soon as it can be made.
         _replace(self._place(name) / f"{key_id}.pub", public)
         _replace(home / f"{key_id}.key", private)
         return key_id
@@ -137,6 +141,7 @@ class FileKeys:
     def _verifier(self, name: str, key_id: str) -> bytes | None:
         """Return the public key with this id; None for a file whose content is another key."""
         if (name, key_id) not in self._public:
+            # The id comes with a signature, from outside: it must not lead to another path.
             if not _KEY_ID.fullmatch(key_id):
                 return None
             try:
@@ -150,12 +155,14 @@ class FileKeys:
 
     def _read_private(self, path: Path) -> bytes:
         for folder in (self._folder, path.parent):
+            # Others who may write to a folder can replace the file in it.
             _refuse_exposed(folder, folder.stat())
         try:
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise KeyUnavailable(f"{path.name} of key {path.parent.name!r}: {error.strerror}") from error
         with os.fdopen(fd, "rb") as file:
+            # The opened file, not its name, which may have been replaced since.
             _refuse_exposed(path, os.fstat(fd))
             return file.read()
 

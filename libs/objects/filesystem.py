@@ -40,6 +40,7 @@ class FilesystemObjects:
 
     async def put(self, tenant: str, content: bytes | AsyncIterable[bytes]) -> Blob:
         if isinstance(content, bytes):
+            # One hop to a thread instead of four.
             return await _in_thread(self._put_bytes, tenant, content)
         incoming = self._incoming()
         try:
@@ -91,6 +92,7 @@ class FilesystemObjects:
     def _put_bytes(self, tenant: str, content: bytes) -> Blob:
         blob = Blob(hashlib.sha256(content).hexdigest(), len(content))
         path = self._path(tenant, blob.sha256)
+        # Compared, not assumed: damaged content is overwritten.
         if path.is_file() and path.read_bytes() == content:
             # Another process may not have renamed it into place yet.
             _sync(path.parent)
@@ -123,9 +125,11 @@ class FilesystemObjects:
         incoming.create()
         if not self._swept:
             self._swept = True
+            # By the file system's own clock, which may differ from this machine's.
             _sweep(folder, before=incoming.path.stat().st_mtime - STALE)
 
     def _place(self, tenant: str, incoming: _Incoming) -> Blob:
+        # The content is on the disk before it has its name: a power failure never leaves a part under it.
         blob = incoming.finished()
         path = self._path(tenant, blob.sha256)
         _make(path.parent)

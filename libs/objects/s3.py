@@ -117,6 +117,7 @@ class S3Objects:
 
     async def open(self, tenant: str, sha256: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         bucket, key, digest = self._bucket, place(tenant, sha256), hashlib.sha256()
+        # The size first: a range outside the content would be refused, and an empty one cannot be written.
         size = (await self._run(self._s3.head_object, Bucket=bucket, Key=key))["ContentLength"]
         stop = size if end is None else min(end, size)
         if start < stop:
@@ -155,6 +156,7 @@ class S3Objects:
         # One check at a time: a hanging store must not fill the pool with health checks.
         if self._probing is None or self._probing.done():
             self._probing = asyncio.get_running_loop().run_in_executor(self._pool, self._probed)
+        # A check that runs out of time must not end the probe that the next one waits for.
         if problem := await asyncio.shield(self._probing):
             raise Unavailable(problem)
 
@@ -212,6 +214,7 @@ class S3Objects:
     async def _send_in_parts(self, upload: _Upload, incoming: _Incoming) -> None:
         try:
             await self._run(upload.begin)
+            # After `begin`: this upload shows S3's own time, by which others are old.
             await self._sweep(upload)
             while part := await self._run(incoming.part):
                 await self._run(upload.add, part)
@@ -416,6 +419,7 @@ async def _once(content: bytes) -> AsyncIterator[bytes]:
 
 def _read(body: StreamingBody, seen: Callable[[bytes], None]) -> bytes:
     chunk = body.read(CHUNK)
+    # Hashed in the thread as well, which leaves the event loop free.
     seen(chunk)
     return chunk
 

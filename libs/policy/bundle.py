@@ -60,6 +60,7 @@ class Bundle:
         with tarfile.open(fileobj=packed, mode="w") as tar:
             for name, text in ((".manifest", manifest), ("data.json", self.data), *self.modules):
                 content = text.encode()
+                # Without times and owners, so that equal bundles give equal bytes.
                 entry = tarfile.TarInfo(name)
                 entry.size = len(content)
                 tar.addfile(entry, io.BytesIO(content))
@@ -103,6 +104,7 @@ def try_apart(bundle: Bundle) -> frozenset[str] | None:
         BundleBroken: the trial failed. BundleUntried: the trial ended without a result.
     """
     candidate = {"modules": bundle.modules, "data": bundle.data, "entrypoint": ENTRYPOINT}
+    # `-P`: the files beside the script must not hide modules that it imports.
     command = [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))]
     tried = _trial(command, candidate)
     if tried.returncode < 0:

@@ -36,6 +36,7 @@ class Tried:
 
     def __call__(self) -> Bundle:
         bundle = Bundle.read(self._folder)
+        # OPA servers poll side by side; one trial of a revision serves them all.
         with self._lock:
             if bundle.revision != self._sound:
                 try_apart(bundle)

@@ -84,8 +84,10 @@ class OpaPolicy:
 
     async def decide(self, action: str, input: Mapping[str, Json]) -> Decision:
         revision, result = await self._ask(question(action, input))
+        # The bundle may change between the question and the trial; then the one that answered is still untried.
         if revision not in self._sound and await self._try() != revision:
             raise PolicyUnanswered("The policy engine changed its bundle during the question; retry.")
+        # After the trial: readiness reports only revisions whose answers are used.
         self._revision = revision
         return counted(answer(action, result, revision=revision))
 
@@ -160,6 +162,7 @@ async def connected(
     # No proxy from the environment: a proxy could answer in place of OPA, and so decide.
     client = httpx.AsyncClient(
         base_url=url,
+        # Not compressed: a small answer could unpack to a huge one.
         headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {token}"} if token else {})},
         timeout=deadline,
         limits=httpx.Limits(max_connections=CONNECTIONS_MOST, max_keepalive_connections=CONNECTIONS_MOST),

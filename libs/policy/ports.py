@@ -156,11 +156,13 @@ def _check_json(value: Json, *, depth: int) -> None:
     if depth > DEEPEST:
         raise QuestionRefused("The policy question nests too deeply.")
     match value:
+        # Before `int`: a boolean is one, too.
         case None | bool():
             return
         case str():
             _check_unicode(value)
         case int():
+            # Engines read numbers as doubles, in which neighbours beyond this limit are equal.
             if abs(value) >= 1 << 53:
                 raise QuestionRefused("An integer in a policy question must be below 2**53.")
         case float():

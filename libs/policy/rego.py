@@ -114,10 +114,13 @@ class RegoPolicy:
         return answer(action, result, revision=compiled.revision)
 
     async def reload(self) -> bool:
+        # One at a time: of two reloads the later one must have read the later bundle.
         async with self._reading:
             try:
+                # In a thread: the trial waits for another process.
                 fresh = await asyncio.to_thread(self._fresh)
             except BundleBroken as broken:
+                # The active bundle stays.
                 self._problem = str(broken)
                 return False
             self._problem = None
@@ -146,6 +149,7 @@ class RegoPolicy:
             raise BundleBroken(reason)
         try:
             return try_apart(bundle)
+        # Not remembered: another trial may end with a result.
         except BundleUntried:
             raise
         except BundleBroken as broken:

@@ -17,6 +17,8 @@ class RetryDeadline:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        # In memory: after a restart, or once forgotten, an input waits for another minute, and nothing is allowed
+        # meanwhile.
         self._since: OrderedDict[str, datetime] = OrderedDict()
 
     def over(self, input_id: str) -> bool:

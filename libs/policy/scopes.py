@@ -27,6 +27,7 @@ async def missing(policy: Policy, action: str, input: Mapping[str, Any]) -> Sequ
     needed = held | set(SCOPES)
     if not await allowed(needed):
         return ()
+    # Each scope that is not needed stays left out, so no scope of the result can be spared.
     for scope in SCOPES:
         if scope not in held and await allowed(needed - {scope}):
             needed.discard(scope)

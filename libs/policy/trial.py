@@ -43,6 +43,7 @@ def trial(candidate: dict[str, Any]) -> list[str] | None:
     """
     engine = regopy.Interpreter()
     engine.log_level = regopy.LogLevel.NONE
+    # As in `rego`: otherwise a failing builtin is undefined, and the negation of undefined is true.
     engine.strict_built_in_errors = True
     for name, source in candidate["modules"]:
         engine.add_module(name, source)
@@ -114,6 +115,7 @@ def uses(operand: Any) -> bool:
             return bool(value == INPUT)
         case [*operands]:
             return any(uses(each) for each in operands)
+        # `False` equals 0, the number of the question's local.
         case int() if not isinstance(operand, bool):
             return operand == INPUT
     return False
@@ -129,6 +131,7 @@ def main() -> int:
         found = re.findall(r"\(errormsg \S+?:([^)]*)\)", str(broken))
         problem = "; ".join(dict.fromkeys(found)) or "the rules do not compile"
     if problem:
+        # On a line of its own: the engine may have written there, and the caller reads the last line.
         sys.stderr.write("\n" + problem)
     return 1 if problem else 0
 

@@ -104,6 +104,7 @@ class GuardedCall:
             raise
         except TimeoutError as late:
             timed_out = CallTimedOut(f"{self.name} did not answer in time")
+            # The block may raise a TimeoutError of its own before the limit.
             self._failed(generation, began, most, timed_out, how="timeout" if bound.expired() else "failed")
             raise timed_out from late
         except Exception as error:
@@ -131,6 +132,7 @@ class GuardedCall:
         import stamina  # imported late: it loads tenacity
 
         self._budget = min(BUDGET_MOST, self._budget + BUDGET_SHARE)
+        # No limit over all attempts: each has its own.
         return stamina.retry_context(on=self._worth_another, attempts=1 + RETRIES, timeout=None, **_WAITS)
 
     def _worth_another(self, error: Exception) -> bool | float:
