@@ -1,7 +1,7 @@
 """Changesets: the outcome of one input as data, lanes that serialise the inputs of a key, and the writer."""
 
 from libs.changes.changeset import Cause, Change, Changeset, DeadLetterAction
-from libs.changes.rows import Row
+from libs.changes.rows import Row, row
 from libs.changes.writer import Writer
 
 __all__ = [
@@ -11,4 +11,5 @@ __all__ = [
     "DeadLetterAction",
     "Row",
     "Writer",
+    "row",
 ]

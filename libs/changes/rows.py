@@ -5,9 +5,11 @@ A service declares its kinds in its own `rows.py`; the fields are the columns th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+R = TypeVar("R", bound="Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,17 @@ class Row:
         """Return the columns by name, without those that are null."""
         # Left out, because Postgres reads an absent column of a JSON row as null.
         return {name: value for name in names_of(type(self)) if (value := getattr(self, name)) is not None}
+
+
+@dataclass_transform(frozen_default=True)
+def row(schema: str, kind: str) -> Callable[[type[R]], type[R]]:
+    """Declare a class as the rows of this kind, whose columns are its fields."""
+
+    def declared(cls: type[R]) -> type[R]:
+        cls.into = schema, kind
+        return dataclass(frozen=True, slots=True)(cls)
+
+    return declared
 
 
 def names_of(row: type[Row]) -> tuple[str, ...]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from libs.audit import Record
-from libs.changes import Row
+from libs.changes import Row, row
 
 SCHEMA = "audit"
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "chain.logged")
 class ChainLogged(Row):
     """The records of an event, named by its place in the log, with the form in which they are chained."""
-
-    into: ClassVar = (SCHEMA, "chain.logged")
 
     event_id: str
     part: int
@@ -25,31 +22,25 @@ class ChainLogged(Row):
     leaves: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "chain")
 class Chained(Row):
     """One record, in full."""
-
-    into: ClassVar = (SCHEMA, "chain")
 
     record: Record
     leaf: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "chain.together")
 class ChainedTogether(Row):
     """The records of one changeset: what they share, and each with its leaf and what it does not share."""
-
-    into: ClassVar = (SCHEMA, "chain.together")
 
     origin: Mapping[str, Any]
     entries: Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "seal")
 class Sealed(Row):
     """A signed checkpoint of a committed head."""
-
-    into: ClassVar = (SCHEMA, "seal")
 
     count: int
     head: str

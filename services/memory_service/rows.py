@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from libs.changes import Row
+from libs.changes import Row, row
 
 SCHEMA = "memory"
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "memory.add")
 class MemoryAdded(Row):
     """A memory with its vector (pgvector's sparse text format); its id with other content conflicts."""
-
-    into: ClassVar = (SCHEMA, "memory.add")
 
     memory_id: str
     user_id: str
@@ -26,11 +21,9 @@ class MemoryAdded(Row):
     embedding: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "fact.put")
 class FactPut(Row):
     """A fact of a person; repeating it updates its time."""
-
-    into: ClassVar = (SCHEMA, "fact.put")
 
     fact_id: str
     user_id: str
@@ -39,22 +32,18 @@ class FactPut(Row):
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "fact.forget")
 class FactForgotten(Row):
     """The facts of a key, or the one of a key and value, which are deleted."""
-
-    into: ClassVar = (SCHEMA, "fact.forget")
 
     user_id: str
     key: str
     value: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "feedback.add")
 class FeedbackAdded(Row):
     """Feedback of a person, written once."""
-
-    into: ClassVar = (SCHEMA, "feedback.add")
 
     feedback_id: str
     user_id: str

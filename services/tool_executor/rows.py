@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from libs.changes import Row
+from libs.changes import Row, row
 from libs.events import Args, Json
 
 SCHEMA = "executor"
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "call.open")
 class CallOpened(Row):
     """A call, before anything happens; a known one conflicts, and so does one of a cancelled turn where it says so."""
-
-    into: ClassVar = (SCHEMA, "call.open")
 
     call_id: str
     session_id: str
@@ -29,22 +26,18 @@ class CallOpened(Row):
     unless_cancelled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "call.close")
 class CallClosed(Row):
     """The outcome of a running call."""
-
-    into: ClassVar = (SCHEMA, "call.close")
 
     call_id: str
     state: str
     outcome: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "call.dead")
 class CallDead(Row):
     """A request that cannot be handled, so that no replay runs it."""
-
-    into: ClassVar = (SCHEMA, "call.dead")
 
     call_id: str
     session_id: str
@@ -53,20 +46,16 @@ class CallDead(Row):
     tool: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "turn.cancel")
 class TurnCancelled(Row):
     """A cancelled turn: calls of it that arrive later do not begin."""
-
-    into: ClassVar = (SCHEMA, "turn.cancel")
 
     turn_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "effect.intend")
 class EffectIntended(Row):
     """The intent of an effect, before anything happens."""
-
-    into: ClassVar = (SCHEMA, "effect.intend")
 
     intent_id: str
     call_id: str
@@ -77,45 +66,37 @@ class EffectIntended(Row):
     effect_class: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "effect.begin")
 class EffectBegun(Row):
     """The next attempt at an effect; it conflicts when another process has begun it."""
-
-    into: ClassVar = (SCHEMA, "effect.begin")
 
     intent_id: str
     call_id: str
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "effect.settle")
 class EffectSettled(Row):
     """An attempt after which nothing is in doubt."""
-
-    into: ClassVar = (SCHEMA, "effect.settle")
 
     intent_id: str
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "effect.close")
 class EffectClosed(Row):
     """The outcome of an effect."""
-
-    into: ClassVar = (SCHEMA, "effect.close")
 
     intent_id: str
     state: str
     outcome: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "stage.move")
 class StageHead(Row):
     """The head of a stage: `revision` guards it, operations after `base` are dropped, at its end all snapshots too.
     `contents` says whether its turn has stored any beside the log.
     """
-
-    into: ClassVar = (SCHEMA, "stage.move")
 
     session_id: str
     revision: int
@@ -127,11 +108,9 @@ class StageHead(Row):
     contents: bool
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "stage.append")
 class StageOperation(Row):
     """An operation of a stage."""
-
-    into: ClassVar = (SCHEMA, "stage.append")
 
     session_id: str
     version: int
@@ -139,11 +118,9 @@ class StageOperation(Row):
     operation: Json
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "snapshot.add")
 class SnapshotAdded(Row):
     """A snapshot: a version of a stage that a person can return to."""
-
-    into: ClassVar = (SCHEMA, "snapshot.add")
 
     session_id: str
     snapshot_id: str
@@ -151,11 +128,9 @@ class SnapshotAdded(Row):
     step_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "journal.put")
 class JournalEntry(Row):
     """A commit or rollback, as the mirror of the journal on disk."""
-
-    into: ClassVar = (SCHEMA, "journal.put")
 
     commit_id: str
     session_id: str
@@ -166,20 +141,16 @@ class JournalEntry(Row):
     diff: Json
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "journal.free")
 class JournalFreed(Row):
     """A commit whose history was removed from disk."""
-
-    into: ClassVar = (SCHEMA, "journal.free")
 
     commit_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "skill.approve")
 class SkillApproved(Row):
     """A version of a workspace skill that a person turned on."""
-
-    into: ClassVar = (SCHEMA, "skill.approve")
 
     root: str
     name: str
@@ -187,21 +158,17 @@ class SkillApproved(Row):
     principal: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "skill.revoke")
 class SkillRevoked(Row):
     """A workspace skill that a person turned off."""
-
-    into: ClassVar = (SCHEMA, "skill.revoke")
 
     root: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "tool.approve")
 class ToolApproved(Row):
     """A description of a remote tool that an operator approved, for the whole deployment."""
-
-    into: ClassVar = (SCHEMA, "tool.approve")
 
     tool: str
     digest: str
@@ -209,10 +176,8 @@ class ToolApproved(Row):
     principal: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "tool.revoke")
 class ToolRevoked(Row):
     """A remote tool that is not offered any more."""
-
-    into: ClassVar = (SCHEMA, "tool.revoke")
 
     tool: str
