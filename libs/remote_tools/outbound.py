@@ -1,19 +1,17 @@
 """HTTP to a server that we do not trust: to checked addresses only, without redirects, with bounded answers (S2-21).
 
-A name is resolved once for each connection, all its addresses are checked, and a checked one is dialled, so that a
+A name is resolved once for each request, all its addresses are checked, and a checked one is dialled, so that a
 second answer of the name server cannot lead elsewhere. Proxies of the environment are not used.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Any
 
-import httpcore2
 import httpx2
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -29,7 +27,7 @@ from libs.remote_tools.settings import RemoteServer
 
 RESPONSE_BYTES_MOST = 4 << 20
 """Maximum of one HTTP response; a stream of events counts as one."""
-CONNECTIONS_MOST = 4
+LIMITS = httpx2.Limits(max_connections=4, keepalive_expiry=5.0)
 # Its error lines quote what servers said.
 logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
 
@@ -79,7 +77,7 @@ class Outbound(httpx2.AsyncClient):
     def __init__(self, server: RemoteServer) -> None:
         self.status: int | None = None
         super().__init__(
-            transport=_Bounded(_Screened(server.private), self._note),
+            transport=_Screened(server.private, self._note),
             timeout=httpx2.Timeout(server.connect_seconds, read=server.call_seconds),
             trust_env=False,
             follow_redirects=False,
@@ -91,91 +89,48 @@ class Outbound(httpx2.AsyncClient):
             self.status = status
 
 
-class _Screened(httpcore2.AsyncNetworkBackend):
-    """Connects to checked addresses."""
+class _Screened(httpx2.AsyncHTTPTransport):
+    """Sends each request to a checked address of its host, and bounds the answer (`clients.outside`, for httpx2)."""
 
-    def __init__(self, private: bool) -> None:
-        self._private, self._inner = private, httpcore2.AnyIOBackend()
-
-    @override
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        address = await self._checked(host, port)
-        return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
-
-    @override
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-    async def _checked(self, host: str, port: int) -> str:
-        """Return an address of the host. Raises ConnectError if one of them may not be reached."""
-        try:
-            return await check_reachable(host, port, private=self._private)
-        except UrlRefused as refused:
-            raise httpcore2.ConnectError(str(refused)) from refused
-
-
-class _Bounded(httpx2.AsyncBaseTransport):
-    """Sends requests, and bounds each answer."""
-
-    def __init__(self, network: _Screened, note: Callable[[httpx2.Request, int], None]) -> None:
-        self._note = note
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=_tls(), network_backend=network, max_connections=CONNECTIONS_MOST, keepalive_expiry=5.0
-        )
+    def __init__(self, private: bool, note: Callable[[httpx2.Request, int], None]) -> None:
+        super().__init__(verify=_tls(), trust_env=False, limits=LIMITS)
+        self._private, self._note = private, note
 
     @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        assert isinstance(request.stream, httpx2.AsyncByteStream)
         url = request.url
-        sent = httpcore2.Request(
-            method=request.method,
-            url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-            headers=request.headers.raw,
-            content=request.stream,
-            extensions=request.extensions,
-        )
+        port = url.port or (443 if url.scheme == "https" else 80)
         try:
-            answer = await self._pool.handle_async_request(sent)
-        except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-            raise httpx2.ConnectError(str(error)) from error
-        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
-            raise httpx2.ReadError(type(error).__name__) from error
-        self._note(request, answer.status)
-        if any(name.lower() == b"content-encoding" and value != b"identity" for name, value in answer.headers):
+            address = await check_reachable(url.host, port, private=self._private)
+        except UrlRefused as refused:
+            raise httpx2.ConnectError(str(refused), request=request) from refused
+        # The Host header and the certificate's name stay those of the URL.
+        request.url = url.copy_with(host=address)
+        request.extensions = {**request.extensions, "sni_hostname": url.host}
+        answer = await super().handle_async_request(request)
+        request.url = url
+        self._note(request, answer.status_code)
+        if answer.headers.get("content-encoding", "identity") != "identity":
             # A compressed answer could be small on the wire and huge in memory.
             await answer.aclose()
-            raise httpx2.ReadError("the answer is compressed, which was not asked for")
-        return httpx2.Response(
-            answer.status, headers=answer.headers, stream=_Stream(answer.stream), extensions=answer.extensions
-        )
-
-    @override
-    async def aclose(self) -> None:
-        await self._pool.aclose()
+            raise httpx2.ReadError("the answer is compressed, which was not asked for", request=request)
+        assert isinstance(answer.stream, httpx2.AsyncByteStream)
+        answer.stream = _Bounded(answer.stream)
+        return answer
 
 
-class _Stream(httpx2.AsyncByteStream):
-    def __init__(self, inner: Any) -> None:
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
         self._inner = inner
 
     @override
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = RESPONSE_BYTES_MOST
-        try:
-            async for part in self._inner:
-                left -= len(part)
-                if left < 0:
-                    raise TooLarge
-                yield part
-        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
-            raise httpx2.ReadError(type(error).__name__) from error
+        async for part in self._inner:
+            left -= len(part)
+            if left < 0:
+                raise TooLarge
+            yield part
 
     @override
     async def aclose(self) -> None:
