@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
 import time
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import httpx
+
+from deploy.local.served import killed_with_us
 
 ROOT = Path(__file__).parents[2]
 PAUSES = (0.2, 1.0, 3.0)
@@ -139,15 +140,10 @@ async def by_command(service: str, environment: Mapping[str, str], log: Path) ->
     """Run `python -m services NAME`, as a person would."""
     with log.open("ab") as out:
         return await asyncio.create_subprocess_exec(
-            *_kill_with_parent(),
+            *killed_with_us(),
             *(sys.executable, "-P", "-m", "services", *filter(None, [service])),
             env=dict(environment),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=out,
             stderr=out,
         )
-
-
-def _kill_with_parent() -> list[str]:
-    """Return a command prefix that kills the child when this process ends, for whatever reason."""
-    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []

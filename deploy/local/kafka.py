@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import tempfile
 import uuid
@@ -26,10 +25,12 @@ from pathlib import Path
 from secrets import token_hex
 
 import yaml
+from typing_extensions import override
 
 from deploy.local.cache import Unprovided, built, home, in_memory
 from deploy.local.certificates import Certificates, certificates
 from deploy.local.ports import free_port
+from deploy.local.served import LocalServer, killed_with_us, run_build
 from services import catalog
 
 VERSION = "4.1.0"
@@ -37,9 +38,6 @@ ROOT = Path(__file__).parents[2]
 COMPOSED = re.compile(r"KAFKA_(SASL|LISTENER_(NAME|SECURITY)|INTER_BROKER|AUTHORIZER|SUPER)_")
 """The variables of docker-compose.yaml by which its broker is closed."""
 POM = Path(__file__).with_name("kafka.pom.xml")
-BUILD_SECONDS = 900
-READY_SECONDS = 180.0
-STOP_SECONDS = 20.0
 DUMP_SECONDS = 180.0
 CLASSES = "classes.jsa"
 LOGS_KEPT = 20
@@ -108,12 +106,11 @@ class KafkaFailed(Exception):
 
 
 @dataclass
-class Kafka:
-    """A broker; it runs unless it was stopped, killed or paused."""
+class Kafka(LocalServer):
+    """A broker. Its log is the output since `kafka()`; the file outlives the broker."""
 
     folder: Path
     log: Path
-    """The broker's output since `kafka()`; the file outlives the broker."""
     port: int
     tls_port: int = 0
     sasl_port: int = 0
@@ -123,7 +120,7 @@ class Kafka:
     host: str = "127.0.0.1"
     options: Sequence[str] = (*HEAP, BRISK)
     """Options of the Java VM."""
-    _child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    ready_seconds, stop_seconds = 180.0, 20.0
 
     @property
     def bootstrap(self) -> str:
@@ -141,77 +138,20 @@ class Kafka:
         return f"{self.host}:{self.sasl_port}"
 
     @property
-    def pid(self) -> int | None:
-        """The id of the broker's process; None while it does not run."""
-        return self._child.pid if self._child is not None and self._child.poll() is None else None
-
-    async def start(self) -> None:
-        """Start the broker on its existing data, and return once it answers.
-
-        Raises:
-            KafkaFailed: the broker ended, or did not answer in time.
-        """
-        if self.pid is not None:
-            return
-        with self.log.open("ab") as output:
-            self._child = subprocess.Popen(
-                [*_java(), *self.options, *_logging(self.folder / "log4j2.properties"), "kafka.Kafka", self.settings],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        await self.answering()
-
-    async def answering(self) -> None:
-        """Wait until the broker answers a request.
-
-        Raises:
-            KafkaFailed: the broker ended, or did not answer in time.
-        """
-        try:
-            async with asyncio.timeout(READY_SECONDS):
-                while not await self._answers():
-                    if self.pid is None:
-                        raise KafkaFailed(f"Kafka ended during its start: see {self.log}")
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
-            raise KafkaFailed(f"Kafka does not answer: see {self.log}") from None
-
-    async def stop(self) -> None:
-        """Stop the broker in order, as for an upgrade."""
-        await self._end(signal.SIGTERM, STOP_SECONDS)
-
-    async def kill(self) -> None:
-        """Send SIGKILL."""
-        await self._end(signal.SIGKILL, STOP_SECONDS)
-
-    async def pause(self) -> None:
-        """Send SIGSTOP: connections stay open, and nothing answers."""
-        self._signal(signal.SIGSTOP)
-
-    async def resume(self) -> None:
-        """Send SIGCONT."""
-        self._signal(signal.SIGCONT)
-
-    async def restart(self) -> None:
-        await self.stop()
-        await self.start()
-
-    async def tools(self, main: str, *arguments: str) -> str:
-        """Run one of Kafka's own command line tools and return its output: `tools("kafka.admin.ConfigCommand",
-        "--bootstrap-server", broker.bootstrap, …)`.
-
-        Raises:
-            KafkaFailed: the tool failed, with its error text, or took too long.
-        """
-        return await tool(main, *arguments)
-
-    @property
     def settings(self) -> str:
         return str(self.folder / "server.properties")
 
-    async def _answers(self) -> bool:
+    @override
+    def command(self) -> Sequence[str]:
+        logging = _logging(self.folder / "log4j2.properties")
+        return [*_java(), *self.options, *logging, "kafka.Kafka", self.settings]
+
+    @override
+    def failed(self, how: str) -> Exception:
+        return KafkaFailed(f"Kafka {how}: see {self.log}")
+
+    @override
+    async def answers(self) -> bool:
         """Return whether the broker answers a request for its API versions, which it does only once it may serve."""
         with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
             async with asyncio.timeout(1.0):
@@ -223,22 +163,6 @@ class Kafka:
                 finally:
                     writer.close()
         return False
-
-    async def _end(self, how: signal.Signals, patience: float) -> None:
-        child, self._child = self._child, None
-        if child is None:
-            return
-        for request in (how, signal.SIGKILL):
-            if child.poll() is None:
-                child.send_signal(signal.SIGCONT)
-                child.send_signal(request)
-                with suppress(subprocess.TimeoutExpired):
-                    await asyncio.to_thread(child.wait, patience)
-                    return
-
-    def _signal(self, what: signal.Signals) -> None:
-        if self._child is not None:
-            self._child.send_signal(what)
 
 
 @asynccontextmanager
@@ -275,7 +199,7 @@ async def tool(main: str, *arguments: str) -> str:
         logging.write(TOOL_LOGGING)
         logging.flush()
         child = await asyncio.create_subprocess_exec(
-            *_java(),
+            *(*killed_with_us(), *_java()),
             *("-Xmx256m", "-XX:+UseSerialGC", BRISK, *archived()),
             *(*_logging(Path(logging.name)), main, *arguments),
             stdin=subprocess.DEVNULL,
@@ -311,15 +235,8 @@ def jars() -> Path:
 def _build(draft: Path) -> None:
     if shutil.which("mvn") is None:
         raise Unprovided("Kafka is built from its Maven packages: install Maven (no `mvn` found)")
-    command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", "-DincludeScope=runtime"]
-    try:
-        subprocess.run(
-            [*command, f"-DoutputDirectory={draft}"], check=True, capture_output=True, text=True, timeout=BUILD_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        raise Unprovided(f"Maven did not download Kafka's packages within {BUILD_SECONDS} s") from None
-    except subprocess.CalledProcessError as error:
-        raise Unprovided(f"Maven could not download Kafka's packages: {error.stdout.strip()[-500:]}") from None
+    command = ("mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", "-DincludeScope=runtime")
+    run_build([*command, f"-DoutputDirectory={draft}"], "Maven {} download Kafka's packages")
 
 
 @cache
@@ -357,7 +274,7 @@ async def _dump(draft: Path) -> None:
         try:
             await broker.start()
         finally:
-            await broker._end(signal.SIGTERM, DUMP_SECONDS)
+            await broker.stop(DUMP_SECONDS)
 
 
 def _give_rights(broker: Kafka) -> None:
@@ -438,9 +355,8 @@ async def _format(broker: Kafka, *, scram: bool) -> None:
 
 
 def _java() -> list[str]:
-    """Return the command for Java with Kafka's packages; the child is killed when this process ends."""
-    bound = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
-    return [*bound, "java", "-cp", f"{jars()}/*"]
+    """Return the command for Java with Kafka's packages."""
+    return ["java", "-cp", f"{jars()}/*"]
 
 
 def _logging(settings: Path) -> list[str]:

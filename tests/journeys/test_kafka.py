@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from deploy.local.kafka import Kafka
+from deploy.local.kafka import Kafka, tool
 from tests.journeys.installation import Installation, installation, readiness
 from tests.journeys.test_command import GOAL, mess, names
 
@@ -26,7 +26,7 @@ async def carried(broker: Kafka, tmp_path: Path) -> AsyncIterator[Installation]:
 async def behind(broker: Kafka) -> list[int]:
     """What Kafka itself says that our groups have not done yet, by partition."""
     main = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-    told = await broker.tools(main, "--bootstrap-server", broker.bootstrap, "--describe", "--all-groups", "--offsets")
+    told = await tool(main, "--bootstrap-server", broker.bootstrap, "--describe", "--all-groups", "--offsets")
     rows = [line.split() for line in told.splitlines() if line.startswith("conversation_worker ")]
     return [int(row[5]) for row in rows if row[5] != "-"]
 

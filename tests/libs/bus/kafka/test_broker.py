@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from aiokafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFailedError
 
-from deploy.local.kafka import PASSWORD, USER, Kafka, kafka
+from deploy.local.kafka import PASSWORD, USER, Kafka, kafka, tool
 from libs import ids
 from libs.bus.kafka import Address, BadTopic, KafkaBus, KafkaDown, KafkaOutlet, KafkaRefused, reach
 from libs.bus.kafka.broker import BadKafka, declare
@@ -33,7 +33,7 @@ def address(broker: Kafka) -> Address:
 
 async def described(broker: Kafka, topic: str) -> str:
     main = "org.apache.kafka.tools.TopicCommand"
-    return await broker.tools(main, "--bootstrap-server", broker.bootstrap, "--describe", "--topic", topic)
+    return await tool(main, "--bootstrap-server", broker.bootstrap, "--describe", "--topic", topic)
 
 
 async def test_topics_are_made_with_their_partitions_and_retention(broker: Kafka, address: Address) -> None:
