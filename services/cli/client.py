@@ -80,7 +80,7 @@ class Client:
     def open_session(self, *, root: Path | None, hitl: str, title: str | None = None) -> str:
         asked = {"root": str(root) if root else None, "hitl": hitl, "title": title}
         body = {name: value for name, value in asked.items() if value is not None}
-        return str(self._post("/v1/sessions", body)["session_id"])
+        return str(self.post("/v1/sessions", body)["session_id"])
 
     def say(
         self,
@@ -94,10 +94,10 @@ class Client:
         """Send a message. Return {session_id, message_id, turn_id, after}; the message is durable by then."""
         asked = {"text": text, "hitl": hitl, "skill": skill, "attachments": list(attachments) or None}
         body = {name: value for name, value in asked.items() if value is not None}
-        return self._post(f"/v1/sessions/{session}/messages", body)
+        return self.post(f"/v1/sessions/{session}/messages", body)
 
     def answer(self, approval: str, answer: Mapping[str, Json]) -> Json:
-        return self._post(f"/v1/approvals/{approval}", answer)
+        return self.post(f"/v1/approvals/{approval}", answer)
 
     def prepared(self, approval: str) -> Json:
         """Return the draft of an open approval's answer; None if there is none."""
@@ -118,19 +118,20 @@ class Client:
         return found
 
     def resolve(self, effect: str, finding: Mapping[str, Json]) -> Json:
-        return self._post(f"/v1/effects/{effect}", finding)
+        return self.post(f"/v1/effects/{effect}", finding)
 
     def cancel(self, turn: str) -> Json:
-        return self._post(f"/v1/turns/{turn}/cancel", {})
+        return self.post(f"/v1/turns/{turn}/cancel", {})
 
     def commit(self, session: str, *, exclude: Sequence[str] = ()) -> Json:
-        return self._post(f"/v1/sessions/{session}/commit", {"exclude": list(exclude)})
+        return self.post(f"/v1/sessions/{session}/commit", {"exclude": list(exclude)})
 
     def rollback(self, session: str, *, target: Mapping[str, Json], exclude: Sequence[str] = ()) -> Json:
-        return self._post(f"/v1/sessions/{session}/rollback", {**target, "exclude": list(exclude)})
+        return self.post(f"/v1/sessions/{session}/rollback", {**target, "exclude": list(exclude)})
 
     def post(self, path: str, body: Mapping[str, Json]) -> Json:
-        return self._post(path, body)
+        # Each call has its own idempotency key, so it can be repeated safely after a lost answer.
+        return self._call("POST", path, json=body, headers={"Idempotency-Key": ids.new()}).json()
 
     def get(self, path: str, **params: str | int) -> Json:
         return self._call("GET", path, params=params).json()
@@ -211,10 +212,6 @@ class Client:
             self._mark_reachable()
             _check(answer, self.address)
             yield from read(answer.iter_lines())
-
-    def _post(self, path: str, body: Mapping[str, Json]) -> Json:
-        # Each call has its own idempotency key, so it can be repeated safely after a lost answer.
-        return self._call("POST", path, json=body, headers={"Idempotency-Key": ids.new()}).json()
 
     def _call(self, method: str, path: str, **request: Any) -> httpx.Response:
         answer = self._answered(method, path, **request)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from services.cli import completion, words
 from services.cli.errors import NOT_DONE, Usage
-from services.cli.terminal import Json, connected, console, print_json
+from services.cli.terminal import Json, connected, console, print_json, print_table
 
 app = typer.Typer(help="Actions with unknown outcome.", no_args_is_help=True)
 
@@ -40,13 +39,7 @@ def list_(
     if not found:
         console.print(Text("No unresolved actions.", style="dim"))
         return
-    table = Table("effect", "since", "tool", "what", box=None, pad_edge=False)
-    for effect in found:
-        data = effect["data"]
-        since = effect["opened_at"][:16].replace("T", " ")
-        row = (effect["approval_id"], since, words.line(data["tool"] or "", 40), words.line(data["title"], 80))
-        table.add_row(*map(Text, row))
-    console.print(table)
+    print_table(("effect", "since", "tool", "what"), map(_row, found))
 
 
 @app.command()
@@ -91,6 +84,11 @@ def resolve(
         raise typer.Exit(NOT_DONE)
     else:
         console.print(Text(f"✔ {closed['outcome'].replace('_', ' ')}", style="green"))
+
+
+def _row(effect: Mapping[str, Any]) -> Sequence[str]:
+    data, since = effect["data"], effect["opened_at"][:16].replace("T", " ")
+    return effect["approval_id"], since, words.line(data["tool"] or "", 40), words.line(data["title"], 80)
 
 
 def _fields(effect: Mapping[str, Any]) -> list[tuple[str, object]]:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from services.cli import words
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
 from services.cli.operators import moment
-from services.cli.terminal import Json, connected, console, interactive, print_json
+from services.cli.terminal import Json, connected, console, interactive, print_json, print_table
 
 In = Annotated[
     Path,
@@ -35,10 +34,7 @@ def log(folder: In = HERE, as_json: Json = False) -> None:
     if not found["commits"]:
         console.print(Text("Nothing was committed in this folder.", style="dim"))
         return
-    table = Table("when", "session", "changes", "in history", "undo", "commit", box=None, pad_edge=False)
-    for commit in found["commits"]:
-        table.add_row(*map(Text, _row(commit)))
-    console.print(table)
+    print_table(("when", "session", "changes", "in history", "undo", "commit"), map(_row, found["commits"]))
     if found["bytes"]:
         console.print(Text(f"{words.size(found['bytes'])} in history; `suma purge` frees it", style="dim"))
 

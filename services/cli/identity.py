@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +16,7 @@ from rich.text import Text
 
 from services.cli import words
 from services.cli.errors import AnswerRequired, Usage
-from services.cli.terminal import Json, connected, console, interactive, print_json
+from services.cli.terminal import Json, connected, console, interactive, print_done, print_json, print_table
 
 keys = typer.Typer(help="API keys of your tenant.", no_args_is_help=True)
 tenants = typer.Typer(help="Tenants, and the principals of one.", no_args_is_help=True)
@@ -124,10 +124,7 @@ def revoke(key: KeyId, tenant: OfTenant = None, yes: Yes = False, as_json: Json 
     _confirm(f"Revoke the key {key}?", yes=yes)
     with connected() as client:
         done = client.post(_path(f"/v1/admin/keys/{key}/revoke", tenant), {})
-    if as_json:
-        print_json(done)
-    else:
-        console.print(Text(f"✔ {done['key_id']} of {done['principal']} is revoked", style="green"))
+    print_done(done, f"{done['key_id']} of {done['principal']} is revoked", as_json=as_json)
 
 
 @tenants.command(name="list")
@@ -139,7 +136,7 @@ def list_tenants(as_json: Json = False) -> None:
         print_json(found)
         return
     rows = [(row["tenant"], words.line(row["name"]), _when(row["created_at"]), _state(row)) for row in found]
-    _table(("tenant", "name", "created", "state"), rows)
+    print_table(("tenant", "name", "created", "state"), rows)
 
 
 @tenants.command(name="create")
@@ -151,11 +148,10 @@ def create_tenant(
     """Create a tenant."""
     with connected() as client:
         made = client.post("/v1/admin/tenants", {"tenant": tenant, "name": name})
-    if as_json:
-        print_json(made)
-        return
-    console.print(Text(f"✔ the tenant {tenant} exists", style="green"))
-    console.print(Text(f"Its first key: suma keys create admin --principal NAME --role admin --tenant {tenant}", "dim"))
+    print_done(made, f"the tenant {tenant} exists", as_json=as_json)
+    if not as_json:
+        first = f"Its first key: suma keys create admin --principal NAME --role admin --tenant {tenant}"
+        console.print(Text(first, "dim"))
 
 
 @tenants.command()
@@ -180,7 +176,7 @@ def principals(tenant: Annotated[str | None, typer.Argument()] = None, as_json: 
         print_json(found)
         return
     rows = [(row["principal"], str(row["keys"]), _when(row["created_at"]), _state(row)) for row in found]
-    _table(("principal", "valid keys", "created", "state"), rows)
+    print_table(("principal", "valid keys", "created", "state"), rows)
 
 
 def _set(tenant: str, principal: str | None, verb: str) -> None:
@@ -243,13 +239,6 @@ def _time(text: str) -> str:
     except ValueError:
         raise Usage(f"{text!r} is not a time: use 12h, 90d, or 2027-01-31T12:00") from None
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).isoformat()
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(*headings, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
 
 
 def _state(row: Row) -> str:

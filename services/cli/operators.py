@@ -14,7 +14,7 @@ from rich.text import Text
 
 from services.cli import completion, words
 from services.cli.errors import AnswerRequired, Usage
-from services.cli.terminal import Json, connected, console, interactive, print_json
+from services.cli.terminal import Json, connected, console, interactive, print_json, print_table
 
 if TYPE_CHECKING:
     from services.cli.client import Client
@@ -147,11 +147,11 @@ def bus(as_json: Json = False) -> None:
         table.add_row(*map(Text, cells), style="yellow" if row["parked"] or row["dead"] else "")
     console.print(table)
     console.print()
-    kept = Table("topic", "records", "oldest", "kept for", box=None, pad_edge=False)
-    for row in found["topics"]:
-        ages = (_span(row["oldest_seconds"]), _span(row["retention_seconds"]))
-        kept.add_row(*map(Text, (row["topic"], str(row["records"]), *ages)))
-    console.print(kept)
+    kept = [
+        (row["topic"], str(row["records"]), _span(row["oldest_seconds"]), _span(row["retention_seconds"]))
+        for row in found["topics"]
+    ]
+    print_table(("topic", "records", "oldest", "kept for"), kept)
 
 
 @admin.command()
@@ -164,11 +164,7 @@ def requeue(as_json: Json = False) -> None:
     elif not found:
         console.print(Text("Nothing waits for policy.", style="green"))
     else:
-        table = Table("id", "since", "group", "type", "tries", "next try", box=None, pad_edge=False)
-        for row in found:
-            cells = (row["id"], _when(row["since"]), row["group"], _short(row["event_type"]), str(row["attempts"]))
-            table.add_row(*map(Text, (*cells, _when(row["next_try"]))))
-        console.print(table)
+        print_table(("id", "since", "group", "type", "tries", "next try"), map(_waiting, found))
 
 
 @admin.command()
@@ -177,6 +173,11 @@ def retry(event: Annotated[str, typer.Argument(metavar="ID", autocompletion=comp
     with connected() as client:
         done = client.post(f"/v1/admin/requeue/{event}/retry", {})
     console.print(Text(f"✔ {done['id']} is being retried by {', '.join(done['groups'])}", style="green"))
+
+
+def _waiting(row: Row) -> Sequence[str]:
+    cells = (row["id"], _when(row["since"]), row["group"], _short(row["event_type"]), str(row["attempts"]))
+    return *cells, _when(row["next_try"])
 
 
 def moment(text: str, now: datetime) -> str:

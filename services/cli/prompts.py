@@ -233,7 +233,16 @@ def _typed(prompt: str) -> str:
         raise KeyboardInterrupt from None
 
 
-class AutoApprove:
+class Unattended:
+    """Automatic answers, which never resolve an unknown effect."""
+
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        raise AnswerRequired(
+            f"{words.plain(question['title'])} Find out, then run suma effects resolve {question['approval_id']}"
+        )
+
+
+class AutoApprove(Unattended):
     """Answers of `--yes`: approve each question, exclude items modified since, and fail at a clarification.
 
     A commit is approved once. A failed commit is asked about again, and would fail again.
@@ -252,27 +261,21 @@ class AutoApprove:
         self._left_out.update(exclude)
         return {"verdict": "override", "exclude": exclude} if exclude else {"verdict": "approve"}
 
-    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        raise AnswerRequired(_unknown(question))
-
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
         raise AnswerRequired(f"--yes cannot answer this: {words.plain(question)}")
 
 
-class DryRun:
+class DryRun(Unattended):
     """Answers of `--dry-run`: approve nothing. The first question ends the turn after it is shown."""
 
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         raise PreviewComplete
 
-    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        raise AnswerRequired(_unknown(question))
-
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
         raise PreviewComplete(question)
 
 
-class NonInteractive:
+class NonInteractive(Unattended):
     """Answers without a terminal and without `--yes`: the question stays open in the inbox."""
 
     def __init__(self, session: str) -> None:
@@ -281,19 +284,12 @@ class NonInteractive:
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         raise AnswerRequired(self._open(question["title"]))
 
-    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        raise AnswerRequired(_unknown(question))
-
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
         raise AnswerRequired(self._open(question))
 
     def _open(self, question: str) -> str:
         again = f"suma chat --session {self._session}"
         return f"waiting for your answer: {words.plain(question)} (resume with `{again}`)"
-
-
-def _unknown(question: Mapping[str, Any]) -> str:
-    return f"{words.plain(question['title'])} Find out, then run suma effects resolve {question['approval_id']}"
 
 
 class InvalidSelection(ValueError):

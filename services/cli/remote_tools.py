@@ -11,7 +11,7 @@ from rich.text import Text
 
 from services.cli import completion, words
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
-from services.cli.terminal import Json, connected, console, interactive, print_json
+from services.cli.terminal import Json, connected, console, interactive, print_done, print_json
 
 app = typer.Typer(help="Tools of other servers.", no_args_is_help=True)
 
@@ -76,10 +76,7 @@ def approve(
         typer.confirm("\nModels of every tenant then read this and may plan with it. Approve exactly this?", abort=True)
     with connected() as client:
         done = client.post(f"/v1/admin/tools/{tool}/approve", {"digest": found["digest"]})
-    if as_json:
-        print_json(done)
-    else:
-        console.print(Text(f"✔ {tool} is offered", style="green"))
+    print_done(done, f"{tool} is offered", as_json=as_json)
 
 
 @app.command()
@@ -87,10 +84,7 @@ def revoke(tool: Which, as_json: Json = False) -> None:
     """Stop offering a tool."""
     with connected() as client:
         done = client.post(f"/v1/admin/tools/{tool}/revoke", {})
-    if as_json:
-        print_json(done)
-    else:
-        console.print(Text(f"✔ {tool} is not offered any more", style="green"))
+    print_done(done, f"{tool} is not offered any more", as_json=as_json)
 
 
 def _servers() -> list[dict[str, Any]]:

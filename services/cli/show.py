@@ -10,10 +10,11 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
+from typing_extensions import override
 
 from libs import texts
 from services.cli import phrases, words
@@ -37,41 +38,32 @@ SIGNS = {
 }
 
 
-class Watcher(Protocol):
-    """A display that receives every event of a turn, in order."""
+class Watcher:
+    """A display that receives every event of a turn, in order. This one shows nothing."""
 
-    def on_event(self, event: SessionEvent) -> None: ...
+    def on_event(self, event: SessionEvent) -> None:
+        """Show the event."""
+
     def on_text(self, text: str) -> None:
         """Show the answer text so far; the complete answer comes as an event."""
-        ...
 
     def pause(self) -> None:
         """Stop moving output: a prompt follows."""
-        ...
 
     def mute(self) -> None:
         """Show nothing more of this turn: the person has requested something else."""
-        ...
 
 
-class JsonLines:
+class JsonLines(Watcher):
     """A display for programs: one line of JSON per event."""
 
+    @override
     def on_event(self, event: SessionEvent) -> None:
         sys.stdout.write(json.dumps(event.json(), ensure_ascii=False) + "\n")
         sys.stdout.flush()
 
-    def on_text(self, text: str) -> None:
-        """Ignore partial text; the complete answer is an event."""
 
-    def pause(self) -> None:
-        """Do nothing; there is no moving output."""
-
-    def mute(self) -> None:
-        """Do nothing; a program gets all events."""
-
-
-class Screen:
+class Screen(Watcher):
     """A display for a person, with the running steps in one moving line at the bottom."""
 
     def __init__(self, console: Console, *, verbose: bool = False) -> None:
@@ -89,6 +81,7 @@ class Screen:
         """Return the columns at which lines wrap; 0 for a file, whose lines stay whole."""
         return self.console.width if self.console.is_terminal else 0
 
+    @override
     def on_text(self, text: str) -> None:
         """Append new text; text already written stays."""
         if not self.console.is_terminal or self._muted:
@@ -104,6 +97,7 @@ class Screen:
         self._partial = text
         self._write(self._flow.so_far(text))
 
+    @override
     def on_event(self, event: SessionEvent) -> None:
         self._muted = self._muted and event.type not in ("turn.ended", "clarification.requested")
         show = getattr(self, f"_{event.type.replace('.', '_')}", None)
@@ -111,10 +105,12 @@ class Screen:
             show(event)
         self._move(event.type)
 
+    @override
     def pause(self) -> None:
         self._break()
         self.pause_status()
 
+    @override
     def mute(self) -> None:
         self._muted = True
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from services.cli import completion, words
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
-from services.cli.terminal import Json, connected, console, interactive, print_json
+from services.cli.terminal import Json, connected, console, interactive, print_done, print_json
 
 if TYPE_CHECKING:
     from libs.skills import SkillDefinition
@@ -141,10 +141,7 @@ def approve(
         if not yes:
             _look(found)
         done = client.post(f"/v1/skills/{name}/approve", {"root": str(root), "digest": found["digest"]})
-    if as_json:
-        print_json(done)
-    else:
-        console.print(Text(f"✔ {name} is on in {words.line(str(root))}", style="green"))
+    print_done(done, f"{name} is on in {words.line(str(root))}", as_json=as_json)
 
 
 @app.command()
@@ -153,10 +150,7 @@ def revoke(name: Which, folder: Of = HERE, as_json: Json = False) -> None:
     root = folder.expanduser().resolve()
     with connected() as client:
         done = client.post(f"/v1/skills/{name}/revoke", {"root": str(root)})
-    if as_json:
-        print_json(done)
-    else:
-        console.print(Text(f"✔ {name} is off in {words.line(str(root))}", style="green"))
+    print_done(done, f"{name} is off in {words.line(str(root))}", as_json=as_json)
 
 
 def _ranked(found: Iterable[Mapping[str, Any]]) -> Table:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions
 from rich.table import Table
+from rich.text import Text
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -53,6 +55,22 @@ def connected() -> Client:
 
 def interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows of cells, which hold no markup."""
+    table = Table(*headings, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def print_done(result: Any, text: str, *, as_json: bool) -> None:
+    """Report a change that was made: its result for a program, a line for a person."""
+    if as_json:
+        print_json(result)
+    else:
+        console.print(Text(f"✔ {text}", style="green"))
 
 
 def print_json(value: Any, indent: int | None = 1) -> None:

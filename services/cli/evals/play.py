@@ -19,6 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from services.cli.address import Address
 from services.cli.client import Client
 from services.cli.demo import live_platform
@@ -27,8 +29,10 @@ from services.cli.evals.cases import Case, Cases, Outcome
 from services.cli.evals.scoring import Did, Ran, Score, Stage, judge
 from services.cli.evals.trees import Tree
 from services.cli.prompts import Reply
+from services.cli.show import Watcher
 from services.cli.streams import SessionEvent
 from services.cli.turns import TurnResult, follow
+from services.cli.turns import outcome as outcome_of
 
 PASSED_ON = "SUMA_MODEL"
 """The prefix of the model's settings. The platform of the evaluation gets no others."""
@@ -55,23 +59,15 @@ class Asked(Exception):
 
 
 @dataclass
-class Observer:
+class Observer(Watcher):
     """Record the events of one turn and approve each request."""
 
     events: list[SessionEvent] = field(default_factory=list)
     diff: Mapping[str, Any] | None = None
 
+    @override
     def on_event(self, event: SessionEvent) -> None:
         self.events.append(event)
-
-    def on_text(self, said: str) -> None:
-        """Ignore partial text; the whole answer is judged."""
-
-    def pause(self) -> None:
-        """Do nothing; there is no display."""
-
-    def mute(self) -> None:
-        """Do nothing; there is no display."""
 
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         if question["kind"] == "commit":
@@ -168,7 +164,8 @@ def _said(
         took = time.monotonic() - began
     except Asked as asked:
         outcome, words, took = Outcome.ASKS, str(asked), time.monotonic() - began
-        _cancelled(suma, session, said)
+        suma.cancel(said["turn_id"])
+        outcome_of(suma, session, said["turn_id"], after=said["after"])
     did = Did(outcome, folder, before, trees.seen(folder), watched.steps(), words, unexplained=True)
     return did, watched, took
 
@@ -177,12 +174,6 @@ def _outcome(ended: TurnResult, watched: Observer) -> Outcome:
     if watched.steps() and ended.state == "completed":
         return Outcome.DOES
     return Outcome.DECLINES if ended.state in REFUSED else Outcome.TALKS
-
-
-def _cancelled(suma: Client, session: str, said: Mapping[str, Any]) -> None:
-    suma.cancel(said["turn_id"])
-    for event in suma.events(session, after=said["after"], until=said["turn_id"]):
-        del event
 
 
 def _scored(case: Case, did: Did, watched: Observer, took: float) -> Played:

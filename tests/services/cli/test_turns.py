@@ -14,7 +14,7 @@ from typing_extensions import override
 from services.cli.commands import SessionView, say
 from services.cli.errors import NotDone, Refused
 from services.cli.prompts import AutoApprove, Correction, Reply
-from services.cli.show import Screen
+from services.cli.show import Screen, Watcher
 from services.cli.streams import SessionEvent
 from services.cli.turns import TurnResult, follow
 from tests.services.cli.gateway import SESSION, TURN, Event, Gateway, asked, delta, event
@@ -22,22 +22,22 @@ from tests.services.cli.gateway import SESSION, TURN, Event, Gateway, asked, del
 END = event(9, "turn.ended", state="completed", reason=None)
 
 
-class Quiet:
+class Quiet(Watcher):
     """Sees, and says nothing."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
         self.words: list[str] = []
 
+    @override
     def on_event(self, event: SessionEvent) -> None:
         self.seen.append(event.type)
 
-    def on_text(self, said: str) -> None:
-        self.words.append(said)
+    @override
+    def on_text(self, text: str) -> None:
+        self.words.append(text)
 
-    def pause(self) -> None:
-        """Nothing moves."""
-
+    @override
     def mute(self) -> None:
         self.seen.append("hushed")
 
