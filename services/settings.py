@@ -52,6 +52,7 @@ from libs.workspace.roots import Root
 from services import catalog
 
 T = TypeVar("T")
+Dependency = Literal["bus", "objects", "policy", "postgres", "redis"]
 PREFIX = "SUMA_"
 AMOUNT_MOST, DOLLARS_MOST = 10**15, 10**9
 """Larger than any real amount, yet sums of many are still exact."""
@@ -101,30 +102,30 @@ class Kafka(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    bootstrap: str | None = Field(default=None, description="Bootstrap brokers, as `host:port,host:port`")
-    prefix: str = Field(
-        default="",
-        pattern=r"^[A-Za-z0-9._-]{0,100}$",
-        description="Prefix of our topic and group names, so that installations may share a cluster",
-    )
-    replication: int = Field(
-        default=1, ge=1, description="Replication factor of topics that we create; 3 in production"
-    )
-    instance: str | None = Field(
-        default=None, description="A stable name of this replica, for static membership in its group"
-    )
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        default="PLAINTEXT", description="How connections to the brokers are secured"
-    )
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
-        default="SCRAM-SHA-256", description="How the SASL user signs in"
-    )
-    sasl_username: str | None = Field(default=None, description="The SASL user")
-    sasl_password: SecretStr | None = Field(default=None, description="The SASL user's password")
-    sasl_password_file: Path | None = Field(default=None, description="A file that contains only that password")
-    ca_file: Path | None = Field(default=None, description="PEM; by default the system's authorities are trusted")
-    cert_file: Path | None = Field(default=None, description="PEM; our certificate, if the brokers require one")
-    key_file: Path | None = Field(default=None, description="PEM; the certificate's key")
+    bootstrap: str | None = None
+    """Bootstrap brokers, as `host:port,host:port`."""
+    prefix: str = Field(default="", pattern=r"^[A-Za-z0-9._-]{0,100}$")
+    """Prefix of our topic and group names, so that installations may share a cluster."""
+    replication: int = Field(default=1, ge=1)
+    """Replication factor of topics that we create; 3 in production."""
+    instance: str | None = None
+    """A stable name of this replica, for static membership in its group."""
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    """How connections to the brokers are secured."""
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-256"
+    """How the SASL user signs in."""
+    sasl_username: str | None = None
+    """The SASL user."""
+    sasl_password: SecretStr | None = None
+    """The SASL user's password."""
+    sasl_password_file: Path | None = None
+    """A file that contains only that password."""
+    ca_file: Path | None = None
+    """PEM; by default the system's authorities are trusted."""
+    cert_file: Path | None = None
+    """PEM; our certificate, if the brokers require one."""
+    key_file: Path | None = None
+    """PEM; the certificate's key."""
 
     @model_validator(mode="after")
     def _complete(self) -> Kafka:
@@ -154,16 +155,20 @@ class S3(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    bucket: str | None = Field(default=None, description="The bucket; created if it does not exist")
-    endpoint: str | None = Field(default=None, description="A server other than AWS, such as http://localhost:9000")
-    region: str | None = Field(default=None, description="The region")
-    access_key: SecretStr | None = Field(default=None, description="The account's access key")
-    secret_key: SecretStr | None = Field(default=None, description="The account's secret key")
-    public_endpoint: str | None = Field(
-        default=None,
-        description="The server's address for clients, who then get links; else all downloads pass through us",
-    )
-    link_seconds: int = Field(default=60, ge=1, le=3600, description="Lifetime of such a link in seconds")
+    bucket: str | None = None
+    """The bucket; created if it does not exist."""
+    endpoint: str | None = None
+    """A server other than AWS, such as http://localhost:9000."""
+    region: str | None = None
+    """The region."""
+    access_key: SecretStr | None = None
+    """The account's access key."""
+    secret_key: SecretStr | None = None
+    """The account's secret key."""
+    public_endpoint: str | None = None
+    """The server's address for clients, who then get links; else all downloads pass through us."""
+    link_seconds: int = Field(default=60, ge=1, le=3600)
+    """Lifetime of such a link in seconds."""
 
     @field_validator("public_endpoint")
     @classmethod
@@ -186,17 +191,20 @@ class Budgets(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    turn_tokens: int = Field(default=200_000, ge=1, le=AMOUNT_MOST, description="Most tokens of a turn")
-    turn_dollars: float = Field(default=1.0, ge=0, le=DOLLARS_MOST, description="Most dollars of a turn")
-    session_tokens: int = Field(default=5_000_000, ge=1, le=AMOUNT_MOST, description="Most tokens of a session")
-    session_dollars: float = Field(default=20.0, ge=0, le=DOLLARS_MOST, description="Most dollars of a session")
-    tenant_tokens: int = Field(
-        default=50_000_000, ge=1, le=AMOUNT_MOST, description="Most tokens of a tenant in each window"
-    )
-    tenant_dollars: float = Field(
-        default=100.0, ge=0, le=DOLLARS_MOST, description="Most dollars of a tenant in each window"
-    )
-    tenant_window: Window = Field(default="day", description="A calendar window, in UTC")
+    turn_tokens: int = Field(default=200_000, ge=1, le=AMOUNT_MOST)
+    """Most tokens of a turn."""
+    turn_dollars: float = Field(default=1.0, ge=0, le=DOLLARS_MOST)
+    """Most dollars of a turn."""
+    session_tokens: int = Field(default=5_000_000, ge=1, le=AMOUNT_MOST)
+    """Most tokens of a session."""
+    session_dollars: float = Field(default=20.0, ge=0, le=DOLLARS_MOST)
+    """Most dollars of a session."""
+    tenant_tokens: int = Field(default=50_000_000, ge=1, le=AMOUNT_MOST)
+    """Most tokens of a tenant in each window."""
+    tenant_dollars: float = Field(default=100.0, ge=0, le=DOLLARS_MOST)
+    """Most dollars of a tenant in each window."""
+    tenant_window: Window = "day"
+    """A calendar window, in UTC."""
 
     @property
     def limits(self) -> Limits:
@@ -219,110 +227,97 @@ class Process(BaseSettings):
         env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="ignore"
     )
 
-    host: str = Field(default="127.0.0.1", description="The address that our HTTP ports listen on")
-    port: int = Field(
-        default=8010,
-        ge=0,
-        le=65535,
-        description="The port of the gateway, or of a service that runs alone; 0 picks a free one",
-    )
-    tls_cert_file: Path | None = Field(
-        default=None, description="PEM: the certificate chain of the port; with it the port speaks TLS 1.3 only"
-    )
-    tls_key_file: Path | None = Field(default=None, description="PEM: the certificate's key")
-    memory_port: int = Field(default=9696, ge=0, le=65535, description="The memory service's port; 0 picks a free one")
-    data_dir: Path = Field(
-        default_factory=lambda: datadir.location(os.environ),
-        description="The folder for all data",
-        validate_default=True,
-    )
-    public_keys: Path | None = Field(
-        default=None,
-        description="A folder with a folder for each key whose public halves are shared; for services with a data"
-        " directory each",
-    )
-    roots: Annotated[tuple[Annotated[Root, BeforeValidator(Root.of)], ...], NoDecode] = Field(
-        default=(),
-        description=f"Folders that may be workspaces, separated by {os.pathsep!r}; `tenant=/path` for one tenant",
-    )
-    model: str = Field(default=choice.OFFLINE, description="provider:name; `offline` needs no network")
-    model_url: str | None = Field(default=None, description="The model's address, if not its vendor's default")
-    model_key: SecretStr | None = Field(default=None, description="The vendor's key; not allowed in the settings file")
-    model_key_file: Path | None = Field(default=None, description="A file that contains the vendor's key")
-    model_output: Literal["auto", "tool", "schema", "text"] = Field(
-        default="auto", description="How JSON is requested from a model; `auto` is what its provider does best"
-    )
-    model_output_tokens: int = Field(default=16_000, ge=256, description="Most tokens in one answer of a model")
-    model_input_letters: int = Field(default=200_000, ge=10_000, description="Most characters sent to a model at once")
-    model_first_seconds: float = Field(default=60.0, gt=0, description="Most seconds until a model's first output")
-    model_pause_seconds: float = Field(default=30.0, gt=0, description="Most seconds between two pieces of output")
-    model_seconds: float = Field(default=300.0, gt=0, description="Most seconds for one call of a model")
-    model_input_price: float | None = Field(
-        default=None,
-        ge=0,
-        description="US dollars per million input tokens, instead of the list price",
-    )
-    model_output_price: float | None = Field(default=None, ge=0, description="The same for output tokens")
+    host: str = "127.0.0.1"
+    """The address that our HTTP ports listen on."""
+    port: int = Field(default=8010, ge=0, le=65535)
+    """The port of the gateway, or of a service that runs alone; 0 picks a free one."""
+    tls_cert_file: Path | None = None
+    """PEM: the certificate chain of the port; with it the port speaks TLS 1.3 only."""
+    tls_key_file: Path | None = None
+    """PEM: the certificate's key."""
+    memory_port: int = Field(default=9696, ge=0, le=65535)
+    """The memory service's port; 0 picks a free one."""
+    data_dir: Path = Field(default_factory=lambda: datadir.location(os.environ), validate_default=True)
+    """The folder for all data."""
+    public_keys: Path | None = None
+    """A folder with a folder for each key whose public halves are shared; for services with a data directory each."""
+    roots: Annotated[tuple[Annotated[Root, BeforeValidator(Root.of)], ...], NoDecode] = ()
+    """Folders that may be workspaces, separated by `:`; `tenant=/path` for one tenant."""
+    model: str = choice.OFFLINE
+    """provider:name; `offline` needs no network."""
+    model_url: str | None = None
+    """The model's address, if not its vendor's default."""
+    model_key: SecretStr | None = None
+    """The vendor's key; not allowed in the settings file."""
+    model_key_file: Path | None = None
+    """A file that contains the vendor's key."""
+    model_output: Literal["auto", "tool", "schema", "text"] = "auto"
+    """How JSON is requested from a model; `auto` is what its provider does best."""
+    model_output_tokens: int = Field(default=16_000, ge=256)
+    """Most tokens in one answer of a model."""
+    model_input_letters: int = Field(default=200_000, ge=10_000)
+    """Most characters sent to a model at once."""
+    model_first_seconds: float = Field(default=60.0, gt=0)
+    """Most seconds until a model's first output."""
+    model_pause_seconds: float = Field(default=30.0, gt=0)
+    """Most seconds between two pieces of output."""
+    model_seconds: float = Field(default=300.0, gt=0)
+    """Most seconds for one call of a model."""
+    model_input_price: float | None = Field(default=None, ge=0)
+    """US dollars per million input tokens, instead of the list price."""
+    model_output_price: float | None = Field(default=None, ge=0)
+    """The same for output tokens."""
     # S4-46 gives both numbers.
-    skill_match_threshold: float = Field(
-        default=0.70, ge=0, le=1, description="The offline planner: the score that a reading must exceed"
-    )
-    skill_match_gap: float = Field(
-        default=0.05,
-        gt=0,
-        le=1,
-        description="The offline planner: the required lead of its score over the next",
-    )
-    plan_seconds: float = Field(
-        default=2.0, gt=0, description="The offline planner: most processor seconds for one plan"
-    )
-    budgets: Budgets = Field(default_factory=Budgets, description="Limits on calls of a real model")
-    log: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The lowest level of logs")
-    log_format: Literal["auto", "json", "text"] = Field(
-        default="auto", description="`auto` is text in a terminal, else JSON"
-    )
-    traces: Path | None = Field(
-        default=None, description="A file that receives each span as a line of JSON; by default none"
-    )
-    otlp_url: str | None = Field(
-        default=None,
-        description="An OpenTelemetry collector that receives each span (OTLP over HTTP), such as http://localhost:4318",
-    )
-    traces_ratio: float = Field(default=1.0, ge=0, le=1, description="The fraction of traces that is kept")
-    policy: Path = Field(
-        default=BUNDLED / "deploy" / "opa",
-        description="The policy bundle's folder; with OPA, the bundle that it is expected to have",
-    )
-    policy_engine: Literal["rego", "opa"] = Field(
-        default="rego", description="What evaluates the rules: `rego` in this process, or `opa`, a server at opa_url"
-    )
-    opa_url: str | None = Field(default=None, description="The OPA server, such as http://localhost:8181")
-    opa_token: SecretStr | None = Field(default=None, description="A bearer token, if OPA requires one")
-    objects: Literal["filesystem", "s3"] = Field(default="filesystem", description="The store for blobs")
-    s3: S3 = Field(default_factory=S3, description="The bucket for blobs, if they are in S3")
-    blob_bytes_most: int = Field(default=1 << 30, ge=1 << 20, description="Most bytes in a blob")
-    database_url: SecretStr | None = Field(
-        default=None, description="Postgres as the service's own role; by default we run our own"
-    )
-    database_bus_url: SecretStr | None = Field(
-        default=None, description="The same as suma_bus, if the first is suma_app"
-    )
-    database_owner_url: SecretStr | None = Field(
-        default=None, description="The same as suma_owner, for a process that migrates"
-    )
-    redis_url: SecretStr | None = Field(default=None, description="Redis; by default we run our own")
-    bus: Literal["postgres", "kafka"] = Field(default="postgres", description="The transport of events to the services")
-    kafka: Kafka = Field(default_factory=Kafka, description="Kafka, if it is the bus")
-    start_seconds: float = Field(
-        default=60.0, ge=0, description="Most seconds that a service that runs alone waits for its servers at the start"
-    )
-    essential: tuple[Literal["bus", "objects", "policy", "postgres", "redis"], ...] = Field(
-        default=("bus", "objects", "policy", "postgres", "redis"),
-        description="Dependencies that `/readyz` requires; without the others the process is only degraded",
-    )
-    urls: dict[str, str] = Field(
-        default_factory=dict, description="Addresses of the services' internal APIs by name, if each runs alone"
-    )
+    skill_match_threshold: float = Field(default=0.70, ge=0, le=1)
+    """The offline planner: the score that a reading must exceed."""
+    skill_match_gap: float = Field(default=0.05, gt=0, le=1)
+    """The offline planner: the required lead of its score over the next."""
+    plan_seconds: float = Field(default=2.0, gt=0)
+    """The offline planner: most processor seconds for one plan."""
+    budgets: Budgets = Field(default_factory=Budgets)
+    """Limits on calls of a real model."""
+    log: Literal["debug", "info", "warning", "error"] = "info"
+    """The lowest level of logs."""
+    log_format: Literal["auto", "json", "text"] = "auto"
+    """`auto` is text in a terminal, else JSON."""
+    traces: Path | None = None
+    """A file that receives each span as a line of JSON; by default none."""
+    otlp_url: str | None = None
+    """An OpenTelemetry collector that receives each span (OTLP over HTTP), such as http://localhost:4318."""
+    traces_ratio: float = Field(default=1.0, ge=0, le=1)
+    """The fraction of traces that is kept."""
+    policy: Path = BUNDLED / "deploy" / "opa"
+    """The policy bundle's folder; with OPA, the bundle that it is expected to have."""
+    policy_engine: Literal["rego", "opa"] = "rego"
+    """The evaluator of the rules: `rego` in this process, or `opa`, a server at opa_url."""
+    opa_url: str | None = None
+    """The OPA server, such as http://localhost:8181."""
+    opa_token: SecretStr | None = None
+    """A bearer token, if OPA requires one."""
+    objects: Literal["filesystem", "s3"] = "filesystem"
+    """The store for blobs."""
+    s3: S3 = Field(default_factory=S3)
+    """The bucket for blobs, if they are in S3."""
+    blob_bytes_most: int = Field(default=1 << 30, ge=1 << 20)
+    """Most bytes in a blob."""
+    database_url: SecretStr | None = None
+    """Postgres as the service's own role; by default we run our own."""
+    database_bus_url: SecretStr | None = None
+    """The same as suma_bus, if the first is suma_app."""
+    database_owner_url: SecretStr | None = None
+    """The same as suma_owner, for a process that migrates."""
+    redis_url: SecretStr | None = None
+    """Redis; by default we run our own."""
+    bus: Literal["postgres", "kafka"] = "postgres"
+    """The transport of events to the services."""
+    kafka: Kafka = Field(default_factory=Kafka)
+    """Kafka, if it is the bus."""
+    start_seconds: float = Field(default=60.0, ge=0)
+    """Most seconds that a service that runs alone waits for its servers at the start."""
+    essential: tuple[Dependency, ...] = ("bus", "objects", "policy", "postgres", "redis")
+    """Dependencies that `/readyz` requires; without the others the process is only degraded."""
+    urls: dict[str, str] = Field(default_factory=dict)
+    """Addresses of the services' internal APIs by name, if each runs alone."""
 
     @field_validator("roots", mode="before")
     @classmethod
@@ -586,12 +581,14 @@ def _source(path: tuple[str, ...], written: Mapping[str, Any], file: Path) -> tu
 
 
 def _description(leaf: _Leaf) -> str:
-    text = leaf.field.description or _docstrings(leaf.section).get(leaf.path[-1], "")
-    return " ".join(text.split()).removesuffix(".")
+    """Return the docstring of a setting, from the class that declares it."""
+    name = leaf.path[-1]
+    declared = next(base for base in leaf.section.__mro__ if name in inspect.get_annotations(base))
+    return " ".join(_docstrings(declared)[name].split()).removesuffix(".")
 
 
 @cache
-def _docstrings(section: type[BaseModel]) -> Mapping[str, str]:
+def _docstrings(section: type) -> Mapping[str, str]:
     """Return the docstrings below a section's fields. pydantic would read them at every start, for 50 ms."""
     (declared,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
     assert isinstance(declared, ast.ClassDef)

@@ -112,7 +112,7 @@ class Contents:
 
     def texts(self, tenant: str, stage: Stage, check: Callable[[], None] = no_cancel) -> Texts:
         """Open the texts of a stage, with the tenant's memory of documents that were read before."""
-        return Texts(stage, self._settings.search, self._now, Remembering(self._remembered, tenant), check)
+        return Texts(stage, self._settings, self._now, Remembering(self._remembered, tenant), check)
 
     def _answer(self, indexed: Indexed, texts: Texts, question: Question) -> tuple[Found, Unknown]:
         now = _stamps(texts.stage)

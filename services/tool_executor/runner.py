@@ -31,9 +31,10 @@ from services.tool_executor.history import History
 from services.tool_executor.rows import JournalEntry
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.tools import containing, importing
+from services.tool_executor.tools.limits import Limits
 from services.tool_executor.tools.listing import left_alone
 from services.tool_executor.tools.primitives import PRIMITIVES
-from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolOutput, human, many
+from services.tool_executor.tools.tool_context import ToolContext, ToolOutput, human, many
 from services.tool_executor.tools.workspace_tools import COMMIT, DROP, REDO, RESTORE, ROLLBACK
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 

@@ -40,10 +40,15 @@ def build(platform: Platform) -> Service:
         opened=lambda tenant, folder: history.opened(tenant, folder),
     )
     local, contents = LocalSkills(platform, workspaces), Contents(settings)
-    categories, limits = _categories(platform), settings.limits
     history = History(platform, workspaces, settings, fence=fence_of)
     work = CallRunner(
-        platform, workspaces, categories=categories, contents=contents, local=local, history=history, limits=limits
+        platform,
+        workspaces,
+        categories=_categories(platform),
+        contents=contents,
+        local=local,
+        history=history,
+        limits=settings,
     )
     remote, cleared = _remote(platform, settings), ContentsCleared(platform.objects)
     outside = partial(_outside, platform, remote)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from libs.remote_tools import RemoteServer
 from libs.remote_tools.settings import NAME, RESERVED
 from libs.workspace.roots import Root
-from services.tool_executor.tools.texts import Bounds
-from services.tool_executor.tools.tool_context import Limits
+from services.tool_executor.tools.limits import Limits
 
 
-class Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Settings(Limits):
     roots: tuple[Annotated[Root, BeforeValidator(Root.of)], ...] = ()
     """Folders whose sub-folders may be workspaces; `roots.json` of the data directory adds what a person allowed."""
     tools: tuple[str, ...] = ()
@@ -53,36 +50,10 @@ class Settings(BaseModel):
     """Maximum of each folder. Beyond it, history is removed, the oldest commit first."""
     rescan_seconds: float = Field(default=30.0, ge=0)
     """A kept tree older than this is read again before a call."""
-    index_bytes_most: int = Field(default=256 * 1024, ge=1)
-    """Maximum of each file, for content search."""
     index_files_most: int = Field(default=20_000, ge=1)
     """Files of one folder in the index for content search."""
     index_text_bytes_most: int = Field(default=64 << 20, ge=1)
     """Maximum of all files of one folder; a search counts the others as stale."""
-    read_bytes_most: int = Field(default=4 << 20, ge=1)
-    """Maximum of one file that is parsed, explained or summarised."""
-    document_bytes_most: int = Field(default=32 << 20, ge=1)
-    """Maximum of one PDF or office file that is read."""
-    search_documents_most: int = Field(default=200, ge=0)
-    """PDF and office files that one content search reads anew; the next one goes on."""
-    search_documents_bytes_most: int = Field(default=256 << 20, ge=0)
-    """Bytes of these files."""
-    search_documents_seconds: float = Field(default=20.0, ge=0)
-    """Seconds that one content search spends on reading them."""
-    summary_files_most: int = Field(default=100, ge=1)
-    """Files that one summary reads."""
-    archive_bytes_most: int = Field(default=1 << 30, ge=1)
-    """Packed or unpacked by one call, counted as they pass; the archive itself is also a blob (`blob_bytes_most`)."""
-    archive_entries_most: int = Field(default=10_000, ge=1)
-    """Files and folders in one archive."""
-    archive_ratio_most: int = Field(default=200, ge=1)
-    """Bytes that may come out of each byte of an archive, from ten megabytes on."""
-    copy_bytes_most: int = Field(default=4 << 30, ge=1)
-    """Copied by one call."""
-    copy_entries_most: int = Field(default=10_000, ge=1)
-    """Files and folders that one call copies, at every depth."""
-    staged_bytes_most: int = Field(default=4 << 30, ge=1)
-    """Contents that one turn may stage beside its log."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -97,29 +68,3 @@ class Settings(BaseModel):
             if not re.fullmatch(NAME, name) or name in RESERVED:
                 raise ValueError(f"{name!r} cannot be a server's name: use a-z, 0-9, `-` and `_`, not a name of Suma's")
         return servers
-
-    @property
-    def search(self) -> Bounds:
-        """The bounds of one content search."""
-        return Bounds(
-            text_bytes=self.index_bytes_most,
-            document_bytes=self.document_bytes_most,
-            documents=self.search_documents_most,
-            documents_bytes=self.search_documents_bytes_most,
-            documents_seconds=self.search_documents_seconds,
-        )
-
-    @property
-    def limits(self) -> Limits:
-        """The bounds of one call."""
-        return Limits(
-            read_bytes=self.read_bytes_most,
-            document_bytes=self.document_bytes_most,
-            texts=self.summary_files_most,
-            archive_bytes=self.archive_bytes_most,
-            archive_entries=self.archive_entries_most,
-            archive_ratio=self.archive_ratio_most,
-            copy_bytes=self.copy_bytes_most,
-            copy_entries=self.copy_entries_most,
-            staged_bytes=self.staged_bytes_most,
-        )

@@ -18,13 +18,10 @@ from typing import Any
 from libs.search.words import fold
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import SkipReason
-from services.tool_executor.tools.texts import Bounds, Texts, Unremembered, temporary
+from services.tool_executor.tools.texts import Texts, Unremembered, temporary
 from services.tool_executor.tools.tool_context import Args, FileTexts, ToolContext, TooMuch
 
 ASKED = ("containing", "lacking")
-BOUNDS = Bounds(
-    text_bytes=256 * 1024, document_bytes=32 << 20, documents=200, documents_bytes=256 << 20, documents_seconds=20.0
-)
 NEAR_MOST = 100
 """Characters before and after a mention that may deny it: a line may be as long as its file."""
 LINE_MOST, LINES_MOST, NAMED_MOST = 100, 40, 10
@@ -109,8 +106,8 @@ def asked(context: ToolContext, args: Args) -> Containing | None:
     name = next((name for name in ASKED if name in args), None)
     if name is None:
         return None
-    texts = context.texts or Texts(context.stage, BOUNDS, time.monotonic, Unremembered(), context.check)
-    return Containing(args[name], name == "lacking", texts, context.limits.looked_into)
+    texts = context.texts or Texts(context.stage, context.limits, time.monotonic, Unremembered(), context.check)
+    return Containing(args[name], name == "lacking", texts, context.looked_into)
 
 
 def mention_of(wanted: str, text: str) -> Mention | None:

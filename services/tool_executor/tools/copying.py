@@ -119,10 +119,10 @@ def _weighed(context: ToolContext, paths: Sequence[str]) -> Totals:
             folders += node.kind == "directory"
             files += node.kind != "directory"
             size += node.size if node.kind == "file" else 0
-            if files + folders > context.limits.copy_entries:
-                raise TooMuch(f"one call copies at most {context.limits.copy_entries} files and folders")
-            if size > context.limits.copy_bytes:
-                raise TooMuch(f"more than {human(context.limits.copy_bytes)} would be copied")
+            if files + folders > context.limits.copy_entries_most:
+                raise TooMuch(f"one call copies at most {context.limits.copy_entries_most} files and folders")
+            if size > context.limits.copy_bytes_most:
+                raise TooMuch(f"more than {human(context.limits.copy_bytes_most)} would be copied")
     return Totals(files, folders, size, frozenset())
 
 

@@ -19,8 +19,8 @@ def count_rows(context: ToolContext, args: Args) -> ToolOutput:
         context.stage.get_metadata(path) for path in context.present(args["paths"], strict=len(args["paths"]) == 1)
     ]
     files = [node for node in nodes if node.kind == "file"]
-    if len(files) > context.limits.texts:
-        raise TooMuch(f"{len(files)} files are too many to count at once; at most {context.limits.texts}")
+    if len(files) > context.limits.summary_files_most:
+        raise TooMuch(f"{len(files)} files are too many to count at once; at most {context.limits.summary_files_most}")
     found = [(node, _counted(context, node)) for node in files]
     counts = [count for _, count in found if count is not None]
     unread = [node.path for node, count in found if count is None]

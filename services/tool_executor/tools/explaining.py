@@ -199,9 +199,9 @@ def _said(context: ToolContext, node: Node, head: bytes) -> dict[str, Any]:
     about: dict[str, Any] = {"encoding": text.encoding}
     if node.size <= LOOK:
         about["lines"] = len(text.text.splitlines())
-    if ending in {*PARSERS, *MAILS} and node.size <= context.limits.read_bytes:
+    if ending in {*PARSERS, *MAILS} and node.size <= context.limits.read_bytes_most:
         with suppress(Rejected):
-            found = parsed(node.name, context.stage.read_content(node.path, context.limits.read_bytes).data)
+            found = parsed(node.name, context.stage.read_content(node.path, context.limits.read_bytes_most).data)
             return about | {"format": found.format, "fields": list(found.fields[:SHOWN]), "rows": found.rows}
     headings = list(headings_of(text.text))[:SHOWN] if ending in ("", ".txt") else []
     first = next((line.strip() for line in text.text.splitlines() if line.strip()), "")

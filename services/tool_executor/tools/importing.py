@@ -12,7 +12,8 @@ from libs.errors import NotFound
 from libs.events import Asset
 from libs.skills import free_name
 from libs.workspace.operations import Create
-from services.tool_executor.tools.tool_context import Args, Limits, ToolContext, ToolOutput, TooMuch, human, many
+from services.tool_executor.tools.limits import Limits
+from services.tool_executor.tools.tool_context import Args, ToolContext, ToolOutput, TooMuch, human, many
 
 
 class NoAttachment(NotFound):
@@ -35,8 +36,8 @@ def chosen(attached: Sequence[Asset], args: Args, limits: Limits) -> list[Asset]
         if lost := next((name for name in args["names"] if name not in known), None):
             raise NoAttachment(f"no attached file is called {lost}; there are {', '.join(known)}")
         files = [known[name] for name in dict.fromkeys(args["names"])]
-    if sum(file.size for file in files) > limits.copy_bytes:
-        raise TooMuch(f"the attached files are over {human(limits.copy_bytes)}; take fewer")
+    if sum(file.size for file in files) > limits.copy_bytes_most:
+        raise TooMuch(f"the attached files are over {human(limits.copy_bytes_most)}; take fewer")
     return files
 
 

@@ -168,8 +168,8 @@ def _members(context: ToolContext, paths: Sequence[str], unread: list[str], *, s
             if node.left_alone and node.path not in paths and not strict:
                 continue
             seen += 1
-            if seen > context.limits.archive_entries:
-                raise TooMuch(f"an archive made here holds at most {context.limits.archive_entries} files and folders")
+            if seen > (most := context.limits.archive_entries_most):
+                raise TooMuch(f"an archive made here holds at most {most} files and folders")
             if node.path != ".":
                 yield Member(node, relpath(node.path, top or "."))
 
@@ -207,8 +207,8 @@ def _filled(context: ToolContext, members: Sequence[Member], archive: str, draft
                 add(member, None)
                 continue
             total += member.node.size
-            if total > context.limits.archive_bytes:
-                raise TooMuch(f"more than {human(context.limits.archive_bytes)} would be packed")
+            if total > context.limits.archive_bytes_most:
+                raise TooMuch(f"more than {human(context.limits.archive_bytes_most)} would be packed")
             with context.opened(member.node.path) as content:
                 add(member, cast(BinaryIO, _Checked(content, context.check)))
     return total

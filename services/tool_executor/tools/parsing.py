@@ -104,13 +104,13 @@ def read(context: ToolContext, node: Node) -> Parsed:
     """Parse a file, as far as it may be read. Raises `CannotParse`, `TooMuch`."""
     if node.extension in FORMS:
         return _document_of(context, node)
-    most = min(context.limits.read_bytes, SLOW.get(node.extension, context.limits.read_bytes))
+    most = min(context.limits.read_bytes_most, SLOW.get(node.extension, context.limits.read_bytes_most))
     excerpt = context.stage.read_content(node.path, most)
     return replace(parsed(node.name, excerpt.data, whole=not excerpt.truncated), bytes=len(excerpt.data))
 
 
 def _document_of(context: ToolContext, node: Node) -> Parsed:
-    excerpt = context.stage.read_content(node.path, context.limits.document_bytes)
+    excerpt = context.stage.read_content(node.path, context.limits.document_bytes_most)
     if excerpt.truncated:
         _too_long(node.name)
     try:

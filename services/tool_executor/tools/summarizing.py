@@ -26,8 +26,8 @@ def summarize_texts(context: ToolContext, args: Args) -> ToolOutput:
     files = [node for node in nodes if node.kind == "file"]
     if nodes and not files:
         raise Rejected(f"{nodes[0].path} is not a file; list the files in it first")
-    if len(files) > context.limits.texts:
-        raise TooMuch(f"{len(files)} files are too many for one summary; at most {context.limits.texts}")
+    if len(files) > context.limits.summary_files_most:
+        raise TooMuch(f"{len(files)} files are too many for one summary; at most {context.limits.summary_files_most}")
     summaries: list[dict[str, Any]] = []
     silent: dict[str, str] = {}
     for node in files:

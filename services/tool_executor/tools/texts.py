@@ -21,6 +21,7 @@ from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import NoText, SkipReason, decoded
 from services.tool_executor.tools.explaining import TEXT, looks_like
+from services.tool_executor.tools.limits import Limits
 from services.tool_executor.tools.parsing import parsed
 from services.tool_executor.tools.tool_context import no_cancel
 
@@ -31,20 +32,6 @@ OLDER = frozenset((".doc", ".xls", ".ppt", ".pages", ".numbers", ".key", ".mobi"
 """Documents of a form that is not read here."""
 TEMPORARY = ("~$", ".~lock.")
 """How the names of the small files begin that office programs lay beside an open document."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Bounds of one search."""
-
-    text_bytes: int
-    """Maximum of each file."""
-    document_bytes: int
-    """Maximum of one document."""
-    documents: int
-    documents_bytes: int
-    """Maximum of all of them together."""
-    documents_seconds: float
 
 
 class Memory(Protocol):
@@ -70,7 +57,7 @@ class Texts:
     """Reads the texts of one search. `check` raises once the call is no longer wanted; `now` counts seconds."""
 
     stage: Stage
-    bounds: Bounds
+    limits: Limits
     now: Callable[[], float]
     memory: Memory
     check: Callable[[], None] = no_cancel
@@ -101,7 +88,7 @@ class Texts:
             if node.extension in OLDER and head:
                 self.unread[node.path] = SkipReason.OLDER
             return ""
-        most = self.bounds.text_bytes
+        most = self.limits.index_bytes_most
         raw = head[:most] if node.size <= len(head) else self._bytes_of(node, most)
         whole = node.size <= len(raw)
         if not whole:
@@ -115,14 +102,14 @@ class Texts:
             return ""
 
     def _document(self, node: Node, form: str) -> str:
-        if node.size > self.bounds.document_bytes:
+        if node.size > self.limits.document_bytes_most:
             return self._not(node, SkipReason.TOO_LARGE)
         if self._enough(node):
             return self._not(node, SkipReason.LATER)
-        raw = self._bytes_of(node, self.bounds.document_bytes)
+        raw = self._bytes_of(node, self.limits.document_bytes_most)
         digest = hashlib.sha256(form.encode() + raw).hexdigest()
         if (said := self.memory.find(digest)) is None:
-            if self._read >= self.bounds.documents:
+            if self._read >= self.limits.search_documents_most:
                 return self._not(node, SkipReason.LATER)
             self._read += 1
             try:
@@ -133,13 +120,14 @@ class Texts:
             self.memory.keep(digest, said)
         if isinstance(said, SkipReason):
             return self._not(node, said)
-        if len(said) >= self.bounds.text_bytes:
+        if len(said) >= self.limits.index_bytes_most:
             self.cut.add(node.path)
         return said
 
     def _said(self, form: str, raw: bytes) -> str | SkipReason:
         try:
-            return documents.read(form, raw, check=self.check).text[: self.bounds.text_bytes] or SkipReason.PICTURES
+            text = documents.read(form, raw, check=self.check).text
+            return text[: self.limits.index_bytes_most] or SkipReason.PICTURES
         except documents.Locked:
             return SkipReason.LOCKED
         except documents.Damaged:
@@ -154,9 +142,9 @@ class Texts:
         one.
         """
         if self._until is None:
-            self._until = self.now() + self.bounds.documents_seconds
+            self._until = self.now() + self.limits.search_documents_seconds
         self._bytes += node.size
-        return self._bytes > self.bounds.documents_bytes or self.now() > self._until
+        return self._bytes > self.limits.search_documents_bytes_most or self.now() > self._until
 
     def _bytes_of(self, node: Node, most: int) -> bytes:
         try:

@@ -21,6 +21,7 @@ from libs.workspace.scope import resolve
 from libs.workspace.stage import Applied, Stage
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import SkipReason
+from services.tool_executor.tools.limits import Limits
 
 READS_MOST = 2_000
 CHUNK = 256 * 1024
@@ -31,30 +32,6 @@ class TooMuch(Rejected):
     """This is beyond what one call may read or make."""
 
     code = "TOO_MUCH"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of one call: bytes, but for the counts and the ratio."""
-
-    read_bytes: int = 4 << 20
-    """Maximum of one file that is read."""
-    document_bytes: int = 32 << 20
-    """Maximum of one PDF or office file."""
-    texts: int = 100
-    """Files of one summary."""
-    looked_into: int = 5_000
-    """Files whose texts choose for one list."""
-    archive_bytes: int = 1 << 30
-    """Packed or unpacked, counted as they pass."""
-    archive_entries: int = 10_000
-    archive_ratio: int = 200
-    """Bytes that come out of each byte of an archive, from ten megabytes on."""
-    copy_bytes: int = 4 << 30
-    copy_entries: int = 10_000
-    """Files and folders that are copied, at every depth."""
-    staged_bytes: int = 4 << 30
-    """Contents that one stage holds beside its log."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +87,8 @@ class ToolContext:
     """Names of the args that a listing filled: their paths were chosen in bulk, not named."""
     history_days: float = 30.0
     """How long deleted bytes are kept."""
+    looked_into: int = 5_000
+    """Files whose texts choose for one list."""
     missing: list[str] = field(default_factory=list)
     """Warnings about named paths that no longer exist."""
     weight: list[int] = field(default_factory=list)
@@ -223,8 +202,8 @@ class ToolContext:
         if not self.weight:
             self.weight.append(sum(blob.size for blob in self.stage.blobs_needed))
         self.weight[0] += draft.seek(0, os.SEEK_END)
-        if self.weight[0] > self.limits.staged_bytes:
-            raise TooMuch(f"more than {self.limits.staged_bytes} bytes would be staged; commit what is there first")
+        if self.weight[0] > (most := self.limits.staged_bytes_most):
+            raise TooMuch(f"more than {most} bytes would be staged; commit what is there first")
         return self.stage.blob_cache.put(draft)
 
 

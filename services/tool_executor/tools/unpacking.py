@@ -175,12 +175,10 @@ def _taken(context: ToolContext, stream: BinaryIO, name: str, packed: int) -> It
 
 
 def _bounded(context: ToolContext, total: int, packed: int) -> None:
-    if total > context.limits.archive_bytes:
-        raise TooMuch(f"more than {human(context.limits.archive_bytes)} would be unpacked, which is the limit")
-    if total > RATIO_FROM and total > packed * context.limits.archive_ratio:
-        raise UnsafeArchive(
-            f"for safety, nothing was unpacked: it expands to more than {context.limits.archive_ratio} times its size"
-        )
+    if total > context.limits.archive_bytes_most:
+        raise TooMuch(f"more than {human(context.limits.archive_bytes_most)} would be unpacked, which is the limit")
+    if total > RATIO_FROM and total > packed * (most := context.limits.archive_ratio_most):
+        raise UnsafeArchive(f"for safety, nothing was unpacked: it expands to more than {most} times its size")
 
 
 @contextmanager
@@ -223,8 +221,8 @@ def _once(context: ToolContext, found: Iterator[tuple[Entry, Read]]) -> Iterator
     kinds: dict[str, bool] = {}
     for number, (entry, read) in enumerate(found, 1):
         context.check()
-        if number > context.limits.archive_entries:
-            raise TooMuch(f"an archive may hold at most {context.limits.archive_entries} files and folders here")
+        if number > context.limits.archive_entries_most:
+            raise TooMuch(f"an archive may hold at most {context.limits.archive_entries_most} files and folders here")
         if entry.path in kinds and not (entry.directory and kinds[entry.path]):
             raise BadArchive(f"it contains {entry.path} twice")
         for above in names.lineage(entry.path)[1:]:
@@ -445,7 +443,7 @@ class _Counted:
         piece: bytes = self.stream.read(size)
         self.total += len(piece)
         # The headers and the padding of small files are not what a bomb is made of.
-        _bounded(self.context, self.total - 2048 * self.context.limits.archive_entries, self.packed)
+        _bounded(self.context, self.total - 2048 * self.context.limits.archive_entries_most, self.packed)
         return piece
 
 

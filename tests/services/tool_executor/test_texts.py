@@ -15,11 +15,16 @@ from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.tool_executor.content import Remembered, Remembering
 from services.tool_executor.tools.decoding import SkipReason
-from services.tool_executor.tools.texts import Bounds, Texts
+from services.tool_executor.tools.limits import Limits
+from services.tool_executor.tools.texts import Texts
 from tests.libs.documents import samples
 
-AMPLE = Bounds(
-    text_bytes=1000, document_bytes=100_000, documents=10, documents_bytes=1_000_000, documents_seconds=100.0
+AMPLE = Limits(
+    index_bytes_most=1000,
+    document_bytes_most=100_000,
+    search_documents_most=10,
+    search_documents_bytes_most=1_000_000,
+    search_documents_seconds=100.0,
 )
 
 
@@ -31,10 +36,10 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(Tree.scan(tmp_path))
 
 
-def texts(stage: Stage, bounds: Bounds, *, memory: Remembered | None = None, tenant: str = "t") -> Texts:
+def texts(stage: Stage, limits: Limits, *, memory: Remembered | None = None, tenant: str = "t") -> Texts:
     seconds: Iterator[int] = count()
     remembering = Remembering(memory or Remembered(), tenant)
-    return Texts(stage, bounds, lambda: float(next(seconds)), remembering)
+    return Texts(stage, limits, lambda: float(next(seconds)), remembering)
 
 
 NAMES = ("a.docx", "b.docx", "c.docx")
@@ -42,9 +47,9 @@ NAMES = ("a.docx", "b.docx", "c.docx")
 
 def test_content_is_read_once_for_each_tenant(stage: Stage) -> None:
     memory = Remembered()
-    one = replace(AMPLE, documents=1)
+    one = AMPLE.model_copy(update={"search_documents_most": 1})
     assert dict(texts(stage, one, memory=memory).of(NAMES[:2])) == {"a.docx": "one", "b.docx": "one"}
-    none = replace(AMPLE, documents=0)
+    none = AMPLE.model_copy(update={"search_documents_most": 0})
     other = texts(stage, none, memory=memory, tenant="u")
     assert dict(other.of(NAMES[:2])) == {"a.docx": "", "b.docx": ""}
     assert other.unread == dict.fromkeys(NAMES[:2], SkipReason.LATER)
@@ -53,22 +58,22 @@ def test_content_is_read_once_for_each_tenant(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("bound", "why"),
     [
-        ({"documents": 1}, SkipReason.LATER),
-        ({"documents_bytes": 2000}, SkipReason.LATER),
-        ({"documents_seconds": 1.5}, SkipReason.LATER),
-        ({"document_bytes": 1500}, SkipReason.TOO_LARGE),
+        ({"search_documents_most": 1}, SkipReason.LATER),
+        ({"search_documents_bytes_most": 2000}, SkipReason.LATER),
+        ({"search_documents_seconds": 1.5}, SkipReason.LATER),
+        ({"document_bytes_most": 1500}, SkipReason.TOO_LARGE),
     ],
 )
 def test_smaller_documents_come_first_and_the_rest_is_reported(
     stage: Stage, bound: dict[str, Any], why: SkipReason
 ) -> None:
-    reading = texts(stage, replace(AMPLE, **bound))
+    reading = texts(stage, AMPLE.model_copy(update=bound))
     assert dict(reading.of(("c.docx", "a.docx")))["a.docx"] == "one"
     assert reading.unread == {"c.docx": why}
 
 
 def test_long_document_is_read_to_the_bound_of_texts(stage: Stage) -> None:
-    assert len(dict(texts(stage, AMPLE).of(NAMES))["c.docx"]) == AMPLE.text_bytes
+    assert len(dict(texts(stage, AMPLE).of(NAMES))["c.docx"]) == AMPLE.index_bytes_most
 
 
 def test_the_longest_unused_is_forgotten_first(stage: Stage) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from libs.workspace.engine import no_fence
 from libs.workspace.rollback import rollback
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
+from services.tool_executor.tools.limits import Limits
 from services.tool_executor.tools.primitives import PRIMITIVES
-from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolOutput, no_cancel
+from services.tool_executor.tools.tool_context import ToolContext, ToolOutput, no_cancel
 from tests.support.platform import REPOSITORY, skills
 
 CATEGORIES = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"
@@ -31,6 +32,7 @@ class StagedFolder:
     blob_caches: Path
     limits: Limits = field(default_factory=Limits)
     check: Callable[[], None] = no_cancel
+    looked_into: int = 5_000
     stage: Stage = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,6 +72,7 @@ class StagedFolder:
             reason=name,
             limits=self.limits,
             check=self.check,
+            looked_into=self.looked_into,
             listed=frozenset(filter(None, [listed])),
         )
         return PRIMITIVES[tool.method](context, given)
@@ -79,7 +82,7 @@ class StagedFolder:
         return nodes
 
     def bounded(self, **limits: int) -> StagedFolder:
-        self.limits = replace(self.limits, **limits)
+        self.limits = Limits.model_validate(self.limits.model_dump() | limits)
         return self
 
     def commit(self) -> None:

@@ -77,7 +77,7 @@ def test_hint_about_subfolders_counts_only_files_that_match(bills: StagedFolder)
 
 
 def test_text_read_in_part_neither_contains_nor_lacks_the_word(folder: StagedFolder) -> None:
-    folder.write("log.txt", "x" * (containing.BOUNDS.text_bytes + 10) + " paid")
+    folder.write("log.txt", "x" * (folder.limits.index_bytes_most + 10) + " paid")
     folder.scan()
     for choice in ("containing", "lacking"):
         found = folder.run("manage-files.list", path=".", **{choice: "paid"}).data
@@ -86,8 +86,9 @@ def test_text_read_in_part_neither_contains_nor_lacks_the_word(folder: StagedFol
 
 
 def test_too_many_files_to_read_are_refused_and_not_cut(bills: StagedFolder) -> None:
+    bills.looked_into = 3
     with pytest.raises(TooMuch):
-        bills.bounded(looked_into=3).listed(containing="paid")
+        bills.listed(containing="paid")
 
 
 @pytest.mark.parametrize(

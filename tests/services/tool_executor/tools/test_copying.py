@@ -149,7 +149,7 @@ def test_a_pipe_is_not_copied_and_the_error_names_it(filled: StagedFolder) -> No
         filled.run("manage-files.copy", source="album")
 
 
-@pytest.mark.parametrize(("limits", "said"), [({"copy_entries": 4}, "at most 4"), ({"copy_bytes": 9}, "9 B")])
+@pytest.mark.parametrize(("limits", "said"), [({"copy_entries_most": 4}, "at most 4"), ({"copy_bytes_most": 9}, "9 B")])
 def test_copy_beyond_the_bounds_is_refused_before_staging(
     filled: StagedFolder, limits: dict[str, int], said: str
 ) -> None:

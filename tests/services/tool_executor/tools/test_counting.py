@@ -37,7 +37,7 @@ def test_files_are_counted_in_their_units_and_others_reported(filled: StagedFold
 
 
 def test_large_file_is_counted_in_part_and_marked_incomplete(filled: StagedFolder) -> None:
-    told = filled.bounded(read_bytes=10).run(COUNT, paths=["takings.csv", "prices.csv"]).data
+    told = filled.bounded(read_bytes_most=10).run(COUNT, paths=["takings.csv", "prices.csv"]).data
     assert [one.get("complete", True) for one in told["counts"]] == [False, False]
 
 
@@ -49,4 +49,4 @@ def test_folder_among_the_paths_is_skipped_and_missing_path_fails(filled: Staged
 
 def test_more_files_than_one_call_may_read_are_refused(filled: StagedFolder) -> None:
     with pytest.raises(TooMuch):
-        filled.bounded(texts=1).run(COUNT, paths=["takings.csv", "prices.csv"])
+        filled.bounded(summary_files_most=1).run(COUNT, paths=["takings.csv", "prices.csv"])

@@ -188,7 +188,7 @@ def test_name_that_is_not_utf8_needs_a_tar(folder: StagedFolder) -> None:
     assert entries == [{"path": "\\xff.txt", "size": 0}]
 
 
-@pytest.mark.parametrize("limits", [{"archive_bytes": 4}, {"archive_entries": 1}, {"staged_bytes": 20}])
+@pytest.mark.parametrize("limits", [{"archive_bytes_most": 4}, {"archive_entries_most": 1}, {"staged_bytes_most": 20}])
 def test_archive_beyond_the_limits_is_refused_whole(folder: StagedFolder, limits: dict[str, int]) -> None:
     with pytest.raises(TooMuch):
         folder.files("a.txt", "b.txt").bounded(**limits).run(PACK, paths=["a.txt", "b.txt"])

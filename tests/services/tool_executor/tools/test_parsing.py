@@ -163,7 +163,7 @@ def test_a_number_that_json_cannot_hold_is_still_shown(parse: Parse) -> None:
 
 
 def test_long_table_is_read_in_part_with_a_warning(parse: Parse) -> None:
-    done = parse("a.csv", "n\n" + "1\n" * 1000, read_bytes=101)
+    done = parse("a.csv", "n\n" + "1\n" * 1000, read_bytes_most=101)
     assert (done.data["rows"], done.data["complete"]) == (49, False)
     assert done.warnings == ("Only the first 101 B of a.csv were read.",)
 
@@ -171,7 +171,7 @@ def test_long_table_is_read_in_part_with_a_warning(parse: Parse) -> None:
 @pytest.mark.parametrize("name", ["a.json", "a.xml", "a.eml", "a.yaml"])
 def test_format_that_needs_the_whole_file_has_a_size_limit(parse: Parse, name: str) -> None:
     with pytest.raises(TooMuch):
-        parse(name, "x" * 200, read_bytes=100)
+        parse(name, "x" * 200, read_bytes_most=100)
 
 
 def test_parsed_output_is_bounded(parse: Parse) -> None:
@@ -205,7 +205,7 @@ def test_locked_damaged_or_large_document_is_refused(parse: Parse) -> None:
         with pytest.raises(CannotParse, match=f"a.pdf cannot be read: it is {why}"):
             parse("a.pdf", raw)
     with pytest.raises(TooMuch):
-        parse("a.pdf", samples.pdf("a"), document_bytes=100)
+        parse("a.pdf", samples.pdf("a"), document_bytes_most=100)
 
 
 def test_very_long_document_is_parsed_in_part_with_a_warning(parse: Parse) -> None:

@@ -63,7 +63,9 @@ def test_a_folder_is_not_summarised(folder: StagedFolder) -> None:
 
 def test_more_files_than_one_summary_takes_are_refused(folder: StagedFolder) -> None:
     with pytest.raises(TooMuch):
-        folder.files("a.txt", "b.txt").bounded(texts=1).run("summarize.summarize", paths=["a.txt", "b.txt"])
+        folder.files("a.txt", "b.txt").bounded(summary_files_most=1).run(
+            "summarize.summarize", paths=["a.txt", "b.txt"]
+        )
 
 
 def test_a_damaged_document_says_why_it_has_no_summary(folder: StagedFolder) -> None:

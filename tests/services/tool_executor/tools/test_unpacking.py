@@ -185,7 +185,7 @@ def test_bomb_that_understates_its_size_is_stopped(holding: Holding) -> None:
     at = raw.rindex(b"PK\x01\x02")
     raw[at + 24 : at + 28] = struct.pack("<I", 10)
     with pytest.raises(Rejected):
-        holding(bytes(raw)).bounded(archive_bytes=1_000_000).run(UNPACK, path="a.zip")
+        holding(bytes(raw)).bounded(archive_bytes_most=1_000_000).run(UNPACK, path="a.zip")
 
 
 @pytest.mark.parametrize("tool", [UNPACK, CONTENTS])
@@ -205,7 +205,7 @@ def test_a_header_without_end_is_refused_before_it_is_read(holding: Holding, kin
         holding(info.tobuf() + bytes(4096)).run(CONTENTS, path="a.zip")
 
 
-@pytest.mark.parametrize("limits", [{"archive_bytes": 10}, {"archive_entries": 1}, {"staged_bytes": 10}])
+@pytest.mark.parametrize("limits", [{"archive_bytes_most": 10}, {"archive_entries_most": 1}, {"staged_bytes_most": 10}])
 def test_archive_beyond_the_limits_is_refused_whole(holding: Holding, limits: dict[str, int]) -> None:
     folder = holding(zipped(("a", b"x" * 9000), ("b", b"y" * 9000))).bounded(**limits)
     with pytest.raises(TooMuch):
