@@ -19,7 +19,7 @@ from typing_extensions import override
 from libs.errors import Rejected
 from libs.runtime import Platform
 from services import catalog
-from services.gateway.http.contract import gaps
+from services.gateway.contract import gaps
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

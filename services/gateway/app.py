@@ -19,9 +19,9 @@ from services.gateway.http.middleware.request_guard import RequestGuard
 from services.gateway.http.middleware.web_app import WebApp
 from services.gateway.identity import key_routes as keys
 from services.gateway.identity import oauth, signin, tenants
-from services.gateway.operators import audit, budgets, health, operations
+from services.gateway.operators import audit, health, operations
 from services.gateway.operators import dead_letter_routes as dlq
-from services.gateway.sessions import aliases, approvals, catalogue, effects, socket, stream, workspace
+from services.gateway.sessions import aliases, approvals, budgets, catalogue, effects, socket, stream, workspace
 from services.gateway.sessions import routes as sessions
 from services.gateway.surfaces.a2a.routes import SURFACE as A2A
 from services.gateway.surfaces.agui.routes import SURFACE as AGUI

@@ -16,16 +16,16 @@ from libs.runtime import Health, Platform
 from services.gateway.files.uploads import Uploads
 from services.gateway.http.admission import ConcurrencyLimiter, QueueLimiter, RateLimiter
 from services.gateway.http.refusals import RefusalLog
+from services.gateway.identity.access import acts, sees
 from services.gateway.identity.credentials import Credentials
 from services.gateway.identity.directory import Directory
+from services.gateway.identity.verification import Verification
 from services.gateway.operators.dead_letters import DeadLetters
 from services.gateway.operators.samples import Samples
-from services.gateway.sessions.access import acts, sees
+from services.gateway.sessions.store import GROUP, Session, Store
 from services.gateway.sessions.streams import Streams
-from services.gateway.sessions.verification import Verification
 from services.gateway.settings import Settings
 from services.gateway.shutdown import GatewayShutdown
-from services.gateway.store import GROUP, Session, Store
 from services.gateway.surfaces.a2a.push import Webhooks
 
 

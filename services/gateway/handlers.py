@@ -11,8 +11,8 @@ from typing import Any
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected
 from libs.events import Envelope, EventDeadLettered, TurnEnded
-from services.gateway.projection import projected
-from services.gateway.rows import CopiedEvent, DeadLetterPut, LoggedEvent
+from services.gateway.sessions.projection import projected
+from services.gateway.sessions.rows import CopiedEvent, DeadLetterPut, LoggedEvent
 from services.gateway.sessions.streams import Streams
 
 

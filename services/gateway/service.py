@@ -16,9 +16,9 @@ from services.gateway.context import Gateway
 from services.gateway.handlers import Handlers
 from services.gateway.http.admission import CODES
 from services.gateway.identity.local_key import ensure_local_key, local_code
+from services.gateway.sessions.store import GROUP, SCHEMA, Store
 from services.gateway.sessions.streams import Streams
 from services.gateway.settings import Settings
-from services.gateway.store import GROUP, SCHEMA, Store
 
 BATCH_SECONDS = 0.005
 """No person sees this delay of a turn's steps, and they share a transaction."""

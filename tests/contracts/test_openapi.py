@@ -17,7 +17,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from libs.skills import LOADER
 from services.contracts import PROTO, application, main
-from services.gateway.http import contract
+from services.gateway import contract
 from services.gateway.http.docs import Documented
 from services.gateway.http.middleware.concurrency import OPEN
 from tests.exploration.undocumented import UNDOCUMENTED
@@ -134,9 +134,9 @@ def test_route_without_example_and_model_is_a_gap() -> None:
 
     assert sorted(contract.gaps(app.openapi())) == [
         "POST /v1/things needs a response model",
-        "POST /v1/things: application/json of Sized needs an example in api/examples.yaml",
-        "POST /v1/things: application/json of no model needs an example in api/examples.yaml",
-        "POST /v1/things: the parameter colour needs an example in api/examples.yaml",
+        "POST /v1/things: application/json of Sized needs an example in examples.yaml",
+        "POST /v1/things: application/json of no model needs an example in examples.yaml",
+        "POST /v1/things: the parameter colour needs an example in examples.yaml",
     ]
 
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from services.gateway.http import contract
+from services.gateway import contract
 from tests.exploration import protocols
 from tests.exploration.explorer import Explorer, Findings
 from tests.exploration.protocols import Protocols

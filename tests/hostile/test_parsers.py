@@ -27,7 +27,7 @@ from services.cli import prompts
 from services.committee_worker.domain import verdict
 from services.gateway.http import bodies
 from services.gateway.sessions.messages import title_of
-from services.gateway.store import Numbered
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import questions
 from services.memory_service.domain import facts
 from services.tool_executor.tools import containing, parsing

@@ -13,7 +13,7 @@ from libs.changes.rows import Row, names_of
 from services import audit_worker, conversation_worker, gateway, memory_service, tool_executor
 from services.audit_worker import rows as audit_rows
 from services.conversation_worker import rows as conversation_rows
-from services.gateway import rows as gateway_rows
+from services.gateway.sessions import rows as gateway_rows
 from services.memory_service import rows as memory_rows
 from services.tool_executor import rows as executor_rows
 

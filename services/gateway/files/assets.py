@@ -23,11 +23,11 @@ from services.gateway.context import Gateway, Here, seen_as
 from services.gateway.files.ranges import OutOfRange, part
 from services.gateway.http import commands
 from services.gateway.http.errors import Refusal, raises
-from services.gateway.http.lasting_access import Access, Download, prepended
-from services.gateway.http.security import Authenticated
-from services.gateway.sessions import access
+from services.gateway.identity import access
+from services.gateway.identity.lasting_access import Access, Download, prepended
+from services.gateway.identity.security import Authenticated
 from services.gateway.sessions.models import Id
-from services.gateway.store import StoredAsset
+from services.gateway.sessions.store import StoredAsset
 
 router = APIRouter(tags=["assets"])
 

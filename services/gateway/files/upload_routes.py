@@ -29,9 +29,9 @@ from services.gateway.files.uploads import (
 )
 from services.gateway.http import commands
 from services.gateway.http.errors import Refusal, raises
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.security import Authenticated
 from services.gateway.sessions.models import Id, UploadShown
-from services.gateway.store import Upload
+from services.gateway.sessions.store import Upload
 
 BYTES = "application/offset+octet-stream"
 PLACE = "/v1/uploads"

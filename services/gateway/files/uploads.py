@@ -22,14 +22,14 @@ from libs.identity import Principal
 from libs.leases import Lease, NewLease
 from libs.objects import UPLOADS, Blob, BlobCorrupt, area
 from libs.runtime import Kind, Platform
-from services.gateway import rows
 from services.gateway.files.incoming import Body, Draft
 from services.gateway.files.media_types import HEAD, recorded
 from services.gateway.files.tus import Announced
 from services.gateway.http.admission import TooMany
+from services.gateway.sessions import rows
 from services.gateway.sessions.messages import named_apart
+from services.gateway.sessions.store import GROUP, Store, Upload
 from services.gateway.settings import Settings
-from services.gateway.store import GROUP, Store, Upload
 
 WRITE, DELETE = "asset.write", "asset.delete"
 EXPIRY, COLLECTION = "upload", "upload_blobs"

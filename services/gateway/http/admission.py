@@ -18,8 +18,8 @@ from libs.errors import Crowded, Unavailable
 from libs.identity import Principal
 from libs.runtime import Platform
 from libs.telemetry import metrics
+from services.gateway.sessions.store import GROUP, Store, Waiting
 from services.gateway.settings import Settings
-from services.gateway.store import GROUP, Store, Waiting
 
 MINUTE = 60.0
 WAIT_MOST = 60.0

@@ -24,11 +24,11 @@ from libs.policy import Decision
 from libs.runtime import permission
 from services.gateway.context import Gateway
 from services.gateway.http.values import digest
-from services.gateway.rows import ReceiptPut
 from services.gateway.sessions.models import Commanded, StreamEvent
+from services.gateway.sessions.rows import ReceiptPut
+from services.gateway.sessions.store import GROUP, Numbered, Session
 from services.gateway.sessions.streams import TooManyStreams
 from services.gateway.sessions.viewer import first
-from services.gateway.store import GROUP, Numbered, Session
 
 DECIDE_MOST = 5
 IDEMPOTENCY_SECONDS = 24 * 3600.0

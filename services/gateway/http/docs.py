@@ -31,7 +31,7 @@ class Documented(FastAPI):
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
             # Imported at the first call: no other request needs the examples.
-            from services.gateway.http import contract
+            from services.gateway import contract
 
             self.openapi_schema = contract.complete(super().openapi())
         return self.openapi_schema

@@ -28,9 +28,9 @@ from libs.runtime import Platform
 from services.gateway.http.refusal_records import OncePerMinute, Refusal, anonymous
 from services.gateway.http.refusals import RefusalLog
 from services.gateway.http.urls import base
-from services.gateway.rows import KeyUsed, NoncePut
+from services.gateway.sessions.rows import KeyUsed, NoncePut
+from services.gateway.sessions.store import GROUP, Store
 from services.gateway.settings import Oidc, Settings
-from services.gateway.store import GROUP, Store
 
 if TYPE_CHECKING:
     from starlette.types import Scope

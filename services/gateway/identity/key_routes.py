@@ -20,13 +20,13 @@ from services.gateway.context import Gateway, Here
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import raises
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.access import grants
 from services.gateway.identity.directory import KeyEnded, NoSuchTenant, TooManyKeys
 from services.gateway.identity.models import KeyCreated, KeyList, KeyShown, NewKey, PrincipalId, Rotation
+from services.gateway.identity.security import Authenticated
 from services.gateway.identity.signin import record
-from services.gateway.sessions.access import grants
 from services.gateway.sessions.models import Id
-from services.gateway.store import KeyRow
+from services.gateway.sessions.store import KeyRow
 
 router = APIRouter(route_class=StrictRoute, tags=["identity"])
 

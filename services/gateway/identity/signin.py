@@ -19,13 +19,13 @@ from libs.identity.keys import digest, one_time
 from services.gateway.context import Gateway, Here
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import raises
-from services.gateway.http.security import Authenticated, Credential
 from services.gateway.http.urls import base
+from services.gateway.identity.access import grants
 from services.gateway.identity.claims import GRANTABLE
 from services.gateway.identity.credentials import SIGN_IN, cookie_name
 from services.gateway.identity.models import Me, SignedInWith, SignInCode, SignsIn
-from services.gateway.sessions.access import grants
-from services.gateway.store import GROUP
+from services.gateway.identity.security import Authenticated, Credential
+from services.gateway.sessions.store import GROUP
 
 router = APIRouter(route_class=StrictRoute, tags=["identity"])
 

@@ -11,7 +11,6 @@ from services.gateway.context import Here
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import raises
-from services.gateway.http.security import Authenticated
 from services.gateway.identity.directory import NoSuchPrincipal, NoSuchTenant
 from services.gateway.identity.key_routes import Tenant, permit, permit_reading
 from services.gateway.identity.models import (
@@ -23,6 +22,7 @@ from services.gateway.identity.models import (
     TenantList,
     TenantShown,
 )
+from services.gateway.identity.security import Authenticated
 from services.gateway.identity.signin import record
 from services.gateway.sessions.models import Id
 

@@ -9,8 +9,8 @@ from libs.identity import BadToken, Principal, jwt
 from libs.identity.roles import scopes_of
 from libs.runtime import Platform
 from services.gateway.identity.claims import Mapped, account
+from services.gateway.sessions.store import Store
 from services.gateway.settings import Oidc
-from services.gateway.store import Store
 
 GUARD = "oidc"
 

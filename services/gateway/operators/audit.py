@@ -10,8 +10,8 @@ from libs.clients import audit
 from services.gateway.context import Here
 from services.gateway.http import commands
 from services.gateway.http.errors import Responses
-from services.gateway.http.lasting_access import Access, Download, prepended
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.lasting_access import Access, Download, prepended
+from services.gateway.identity.security import Authenticated
 from services.gateway.operators.models import AuditFilter, AuditPage, AuditRecord, AuditState
 
 router = APIRouter(tags=["admin"])

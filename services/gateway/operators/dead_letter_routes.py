@@ -23,7 +23,7 @@ from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import raises
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.security import Authenticated
 from services.gateway.operators.dead_letter_states import Closed, DeadLetter, Outcome, Verb, outcome
 from services.gateway.operators.models import (
     CloseMany,
@@ -38,8 +38,8 @@ from services.gateway.operators.models import (
     Replay,
     ReplayMany,
 )
-from services.gateway.rows import DeadLetterClosed
 from services.gateway.sessions.models import Id
+from services.gateway.sessions.rows import DeadLetterClosed
 
 router = APIRouter(route_class=StrictRoute, tags=["admin"])
 

@@ -13,7 +13,7 @@ import aiosql
 from libs.database import Database
 from libs.events import Body
 from services.gateway.operators.dead_letter_states import DeadLetter
-from services.gateway.store import GROUP
+from services.gateway.sessions.store import GROUP
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "dead_letters.sql", "asyncpg")
 

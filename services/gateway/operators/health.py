@@ -11,7 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from libs.clients import calls
 from services.gateway.context import Gateway, Here
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.security import Authenticated
 from services.gateway.sessions.models import Liveness, Readiness, ServiceHealth, ServiceHealthList
 
 router = APIRouter(tags=["health"])

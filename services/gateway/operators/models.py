@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from libs.events import registry
 from libs.runtime import Source
 from services.gateway.operators.dead_letters import Search
-from services.gateway.projection import short
 from services.gateway.sessions.models import VISIBLE, Id, RequestModel, ResponseModel
+from services.gateway.sessions.projection import short
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Why = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=VISIBLE)]

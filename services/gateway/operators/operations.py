@@ -23,7 +23,7 @@ from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import raises
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.security import Authenticated
 from services.gateway.operators.models import (
     BusState,
     GroupState,

@@ -13,17 +13,17 @@ from libs.errors import NotFound, Rejected
 from libs.events import ApprovalDecided
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
-from services.gateway import rows
 from services.gateway.context import Gateway, Here, ReadOnly, seen_as
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import FOLDER, Refusal, raises
-from services.gateway.http.security import Authenticated, CanRead
-from services.gateway.sessions import access, outcomes
+from services.gateway.identity import access
+from services.gateway.identity.security import Authenticated, CanRead
+from services.gateway.sessions import outcomes, rows
 from services.gateway.sessions.models import Answer, ApprovalList, ApprovalShown, Commanded, Draft, DraftGiven, Id
 from services.gateway.sessions.outcomes import STALE
-from services.gateway.store import Approval, Session
+from services.gateway.sessions.store import Approval, Session
 
 router = APIRouter(route_class=StrictRoute)
 

@@ -15,7 +15,7 @@ from libs.identity import Principal
 from services.gateway.context import Gateway, Here
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import FOLDER, Refusal, raises
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.security import Authenticated
 from services.gateway.sessions.catalogue_models import (
     RemoteServerList,
     RemoteTool,

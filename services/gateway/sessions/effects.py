@@ -18,12 +18,12 @@ from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import raises
-from services.gateway.http.security import Authenticated, CanRead
-from services.gateway.sessions import access
+from services.gateway.identity import access
+from services.gateway.identity.security import Authenticated, CanRead
 from services.gateway.sessions.approvals import AlreadyClosed, Changed, check_open, closing
 from services.gateway.sessions.models import ApprovalShown, Commanded, EffectList, Finding, Id
 from services.gateway.sessions.outcomes import EFFECT
-from services.gateway.store import Approval
+from services.gateway.sessions.store import Approval
 
 router = APIRouter(route_class=StrictRoute, tags=["effects"])
 

@@ -9,8 +9,8 @@ from libs.changes import Cause, Changeset
 from libs.events import Asset, Hitl, MessageReceived, ToolCall
 from libs.identity import Principal
 from libs.skills.categories import free_name
-from services.gateway.projection import ACCEPTED
-from services.gateway.rows import CopiedEvent, MessageAttached, SessionOpened, SessionTitled, TurnOpened
+from services.gateway.sessions.projection import ACCEPTED
+from services.gateway.sessions.rows import CopiedEvent, MessageAttached, SessionOpened, SessionTitled, TurnOpened
 
 TITLE_MOST = 80
 

@@ -20,10 +20,10 @@ from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import FULL, raises
-from services.gateway.http.lasting_access import Access, AccessChanged
-from services.gateway.http.security import Authenticated, CanChat, CanRead
-from services.gateway.rows import SessionShared
-from services.gateway.sessions import access, messages, outcomes
+from services.gateway.identity import access
+from services.gateway.identity.lasting_access import Access, AccessChanged
+from services.gateway.identity.security import Authenticated, CanChat, CanRead
+from services.gateway.sessions import messages, outcomes
 from services.gateway.sessions.messages import Message
 from services.gateway.sessions.models import (
     Accepted,
@@ -41,7 +41,8 @@ from services.gateway.sessions.models import (
     Title,
     TurnShown,
 )
-from services.gateway.store import Session, Turn
+from services.gateway.sessions.rows import SessionShared
+from services.gateway.sessions.store import Session, Turn
 
 router = APIRouter(route_class=StrictRoute)
 

@@ -18,7 +18,7 @@ from libs.runtime.problem_details import document
 from libs.telemetry import logger
 from services.gateway.context import Gateway, Here, NoSuchSession
 from services.gateway.http.errors import STREAMS_FULL, Refusal, raises
-from services.gateway.http.security import READING, CanRead, require
+from services.gateway.identity.security import READING, CanRead, require
 from services.gateway.sessions.models import Id
 from services.gateway.sessions.routes import NoSuchTurn
 from services.gateway.sessions.stream import End, Position, Until, View, delta_of

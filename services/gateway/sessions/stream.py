@@ -27,15 +27,15 @@ from libs.identity import Principal
 from libs.telemetry import logger, metrics
 from services.gateway.context import Gateway, Here, NoSuchSession
 from services.gateway.http.errors import STREAMS_FULL, raises
-from services.gateway.http.lasting_access import Access
-from services.gateway.http.security import CanRead
+from services.gateway.identity.lasting_access import Access
+from services.gateway.identity.security import CanRead
+from services.gateway.identity.verification import Holder
 from services.gateway.sessions import outcomes
 from services.gateway.sessions.models import EventList, Id, StreamEvent
 from services.gateway.sessions.routes import NoSuchTurn, turn_of
+from services.gateway.sessions.store import Numbered, Session
 from services.gateway.sessions.streams import Channel
-from services.gateway.sessions.verification import Holder
 from services.gateway.sessions.viewer import Heartbeat, Item, Pace, TextDelta, Viewer
-from services.gateway.store import Numbered, Session
 
 log = logger("gateway")
 router = APIRouter(tags=["events"])

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from libs.cache import START, Deltas, Stream, StreamEntry
 from libs.errors import Crowded, Unavailable
 from libs.telemetry import metrics
-from services.gateway.store import Page, Store
+from services.gateway.sessions.store import Page, Store
 
 DELTA_BLOCK_SECONDS = 0.2
 PARTIAL_TEXT_MOST = 256 * 1024

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from libs.errors import Unavailable
+from services.gateway.sessions.store import Numbered, Session
 from services.gateway.sessions.streams import Channel, PartialText, Streams
-from services.gateway.store import Numbered, Session
 
 RETRY_SECONDS = 0.5
 PAGE = 200

@@ -19,7 +19,7 @@ from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import FOLDER, Refusal, raises
-from services.gateway.http.security import Authenticated, CanReadFiles
+from services.gateway.identity.security import Authenticated, CanReadFiles
 from services.gateway.operators.models import MAX_POSITION
 from services.gateway.sessions import messages, outcomes
 from services.gateway.sessions.approvals import EDITS, AlreadyClosed, Changed, submit_answer
@@ -33,7 +33,7 @@ from services.gateway.sessions.catalogue_models import (
     SnapshotList,
 )
 from services.gateway.sessions.models import Answer, Commanded, Commit, Example, Id, Purge, Rollback, Root
-from services.gateway.store import Approval
+from services.gateway.sessions.store import Approval
 
 router = APIRouter(route_class=StrictRoute)
 

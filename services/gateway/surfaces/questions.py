@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from libs.texts import literal, name, one_line
 from services.gateway.sessions.models import Answer
-from services.gateway.store import Numbered
+from services.gateway.sessions.store import Numbered
 
 SHOWN_MOST, GROUPS_MOST, TEXTS_MOST, PREVIEW_MOST = 50, 40, 10, 12
 """Parts of a question that are listed, groups that count the rest, and texts that are shown with so many lines; the

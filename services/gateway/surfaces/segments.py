@@ -18,11 +18,11 @@ from starlette.requests import Request
 from libs.errors import NotFound, Unavailable
 from libs.events import reasons
 from libs.texts import literal
-from services.gateway.http.lasting_access import AccessChanged
+from services.gateway.identity.lasting_access import AccessChanged
 from services.gateway.sessions.models import Accepted, TurnShown
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import End
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
-from services.gateway.store import Numbered
 from services.gateway.surfaces.turns import ASKED, STALE, TurnClient
 
 NAME = re.compile(r"(?P<turn>[A-Za-z0-9][A-Za-z0-9.-]{0,63})_(?P<seq>[0-9]{1,18})")

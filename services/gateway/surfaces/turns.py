@@ -24,8 +24,9 @@ from services.gateway.files.tus import Announced, file_name
 from services.gateway.files.uploads import WRITE
 from services.gateway.http import commands
 from services.gateway.http.commands import IDEMPOTENCY_SECONDS, CommandResult, IdempotentRequest
-from services.gateway.http.security import READING, require
-from services.gateway.sessions import access, approvals
+from services.gateway.identity import access
+from services.gateway.identity.security import READING, require
+from services.gateway.sessions import approvals
 from services.gateway.sessions import routes as sessions
 from services.gateway.sessions.models import (
     Accepted,
@@ -38,9 +39,9 @@ from services.gateway.sessions.models import (
     TurnShown,
 )
 from services.gateway.sessions.outcomes import STALE
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import End, View
 from services.gateway.sessions.viewer import Heartbeat, Item, TextDelta
-from services.gateway.store import Numbered
 
 AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")

@@ -9,7 +9,7 @@ import pytest
 from typing_extensions import override
 
 from services.cli import remote_tools
-from services.gateway.http.contract import EXAMPLES
+from services.gateway.contract import EXAMPLES
 from tests.services.cli.answering import Server, running
 
 REMOTE_SERVER = EXAMPLES["schemas"]["RemoteServer"]

@@ -31,9 +31,9 @@ from services.gateway.handlers import Handlers
 from services.gateway.identity.directory import Directory
 from services.gateway.identity.local_key import ensure_local_key
 from services.gateway.service import build
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.streams import Streams
 from services.gateway.sessions.viewer import first
-from services.gateway.store import Numbered
 from tests import infrastructure
 
 BASE = "http://localhost:8010"

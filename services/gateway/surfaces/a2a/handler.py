@@ -37,8 +37,8 @@ from a2a.utils.errors import (
 from typing_extensions import override
 
 from services.gateway.context import Gateway
-from services.gateway.http.security import READING, require
-from services.gateway.sessions import access
+from services.gateway.identity import access
+from services.gateway.identity.security import READING, require
 from services.gateway.sessions.models import Accepted
 from services.gateway.sessions.routes import TurnOver
 from services.gateway.surfaces.a2a.calls import Call, Sent

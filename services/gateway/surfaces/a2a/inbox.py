@@ -13,7 +13,7 @@ from a2a.utils.errors import InvalidParamsError
 from libs import ids
 from services.gateway.context import Gateway, NoSuchSession
 from services.gateway.sessions.models import Accepted, ApprovalShown
-from services.gateway.store import Numbered, Session
+from services.gateway.sessions.store import Numbered, Session
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
 from services.gateway.surfaces.a2a.store import TaskStore

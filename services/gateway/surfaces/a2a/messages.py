@@ -15,7 +15,7 @@ from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
 from google.protobuf.json_format import MessageToDict
 
 from services.gateway.sessions.models import Answer
-from services.gateway.store import Numbered
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.a2a.tasks import EXTENSION, how
 from services.gateway.surfaces.files import Given

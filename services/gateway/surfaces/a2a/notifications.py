@@ -9,7 +9,7 @@ from a2a.types.a2a_pb2 import TaskStatusUpdateEvent
 from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToDict
 
-from services.gateway.store import Numbered
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces.a2a.store import TaskTurn
 from services.gateway.surfaces.a2a.tasks import Updates
 

@@ -13,8 +13,8 @@ from a2a.types.a2a_pb2 import Task, TaskArtifactUpdateEvent, TaskStatusUpdateEve
 from libs import ids
 from libs.events import reasons
 from services.gateway.sessions.models import Accepted
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
-from services.gateway.store import Numbered
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore, TaskTurn
 from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT, STATES, Facts, Updates, pauses, task_of

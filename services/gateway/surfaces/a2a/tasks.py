@@ -24,8 +24,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from libs import ids
 from services.gateway.sessions.models import ApprovalShown
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
-from services.gateway.store import Numbered
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.a2a.store import ExchangedMessage, File, TaskTurn, question_id
 from services.gateway.surfaces.turns import STALE, Clarification, Question

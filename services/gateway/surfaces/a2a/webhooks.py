@@ -14,8 +14,8 @@ from libs.guards import UrlRefused
 from libs.identity.roles import SESSIONS_READ
 from services.gateway.context import Gateway
 from services.gateway.http import commands
-from services.gateway.rows import WebhookDropped
 from services.gateway.sessions.models import Accepted
+from services.gateway.sessions.rows import WebhookDropped
 from services.gateway.surfaces.a2a.calls import Call
 from services.gateway.surfaces.a2a.card import VERSION
 from services.gateway.surfaces.a2a.push import changed

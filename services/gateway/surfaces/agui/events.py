@@ -34,8 +34,8 @@ from ag_ui.core import (
     ToolMessage,
 )
 
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
-from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
 from services.gateway.surfaces.segments import Segment, Text
 

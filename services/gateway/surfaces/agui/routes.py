@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 
 from services.gateway.context import Here
 from services.gateway.http.bodies import StrictRoute, parsed
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.security import Authenticated
 from services.gateway.surfaces.loading import loaded
 from services.gateway.surfaces.surface import Surface
 

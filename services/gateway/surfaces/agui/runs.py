@@ -20,9 +20,9 @@ from libs.identity import Principal
 from services.gateway.context import Gateway
 from services.gateway.http.commands import IDEMPOTENCY_SECONDS
 from services.gateway.http.values import digest, failing_fast
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import ServerSent
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
-from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.agui.events import Run
 from services.gateway.surfaces.calls import Attempt, Call, NothingDecided, Options, Wish, parsed

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from services.gateway.context import Gateway
-from services.gateway.http.security import READING, require
+from services.gateway.identity.security import READING, require
 from services.gateway.surfaces.mcp import server
 from services.gateway.surfaces.mcp.handshakes import Handshakes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from services.gateway.store import Numbered
+from services.gateway.sessions.store import Numbered
 
 
 def words_of(event: Numbered, session_id: str) -> str:

@@ -23,8 +23,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from libs.errors import NotFound, SumaError
 from services.gateway.files import assets
+from services.gateway.identity import access
 from services.gateway.operators import audit
-from services.gateway.sessions import access
 from services.gateway.sessions.models import Id, ResponseModel, SessionShown, TurnShown
 from services.gateway.surfaces.mcp import errors, skills
 from services.gateway.surfaces.mcp.calls import Call, Context

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
-from services.gateway.store import Numbered
 from services.gateway.surfaces import questions, segments
 from services.gateway.surfaces.segments import Json, Segment, Text
 

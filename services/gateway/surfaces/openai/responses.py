@@ -19,9 +19,9 @@ from libs.errors import Rejected, SumaError
 from libs.identity import Principal
 from services.gateway.context import Gateway
 from services.gateway.sessions.models import TurnShown
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import Left, ServerSent
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
-from services.gateway.store import Numbered
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.calls import Call, NoSuchResponse, NothingDecided, Wish, parsed
 from services.gateway.surfaces.openai import problems

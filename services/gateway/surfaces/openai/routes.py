@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 
 from services.gateway.context import Here
 from services.gateway.http.bodies import StrictRoute, parsed
-from services.gateway.http.security import Authenticated
+from services.gateway.identity.security import Authenticated
 from services.gateway.surfaces.loading import loaded
 from services.gateway.surfaces.openai import problems
 from services.gateway.surfaces.surface import Surface

@@ -13,7 +13,7 @@ from libs.events.committee import Task
 from libs.events.values import Observation, StepState
 from libs.models.offline import OfflineModel
 from libs.texts import visible
-from services.gateway.store import Numbered
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import questions
 from tests.support.markdown import marked, shown
 

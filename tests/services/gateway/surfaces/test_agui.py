@@ -12,7 +12,7 @@ import pytest_asyncio
 from ag_ui.core import RunFinishedEvent
 
 from deploy.local.cache import Unprovided
-from services.gateway.store import Numbered
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces.agui.events import Run
 from tests.infrastructure import agui
 from tests.services.gateway.surfaces.clients import DUPLICATES, Thread, names

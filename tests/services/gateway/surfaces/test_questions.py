@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from services.gateway.store import Numbered
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces.questions import WORDS_MOST, answer_to
 
 ITEMS = [{"id": "a.txt"}, {"id": "b and c.txt"}, {"id": "d.txt"}]

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from services.gateway.context import Here
 from services.gateway.http.bodies import StrictRoute
-from services.gateway.http.security import CanRead
+from services.gateway.identity.security import CanRead
 from services.gateway.sessions.models import Budgets, BudgetShown, Id
 
 router = APIRouter(route_class=StrictRoute, tags=["budgets"])

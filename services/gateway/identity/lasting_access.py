@@ -19,7 +19,7 @@ from libs.identity import Principal
 from libs.telemetry import logger
 from services.gateway.context import Gateway
 from services.gateway.identity.credentials import Presented
-from services.gateway.sessions.verification import Holder
+from services.gateway.identity.verification import Holder
 
 log = logger("gateway")
 

@@ -128,14 +128,14 @@ def gaps(document: Json) -> Iterator[str]:
             yield f"{at} needs a docstring and a tag"
         for media, content in _contents(operation):
             if not {"example", "examples"} & content.keys():
-                yield f"{at}: {media} of {_model(content) or 'no model'} needs an example in api/examples.yaml"
+                yield f"{at}: {media} of {_model(content) or 'no model'} needs an example in examples.yaml"
             elif media == JSON:
                 yield from _misfits(document, at, content)
             if media == JSON and not _model(content):
                 yield f"{at} needs a response model"
         for parameter in operation.get("parameters", ()):
             if "example" not in parameter:
-                yield f"{at}: the parameter {parameter['name']} needs an example in api/examples.yaml"
+                yield f"{at}: the parameter {parameter['name']} needs an example in examples.yaml"
 
 
 def _misfits(document: Json, at: str, content: Json) -> Iterator[str]:
@@ -143,10 +143,10 @@ def _misfits(document: Json, at: str, content: Json) -> Iterator[str]:
     name, example = _model(content), content["example"]
     schema = {"components": document["components"], **content["schema"]}
     for error in Draft202012Validator(schema).iter_errors(example):
-        yield f"{at}: the example of {name} in api/examples.yaml is wrong: {error.message}"
+        yield f"{at}: the example of {name} in examples.yaml is wrong: {error.message}"
     known = document["components"]["schemas"].get(name, {}).get("properties")
     if known is not None and (unknown := example.keys() - known.keys()):
-        yield f"{at}: the example of {name} in api/examples.yaml has unknown fields: {', '.join(sorted(unknown))}"
+        yield f"{at}: the example of {name} in examples.yaml has unknown fields: {', '.join(sorted(unknown))}"
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:

@@ -17,14 +17,15 @@ from libs.database import Database, Schema
 from libs.identity import ApiKey
 from libs.identity.keys import Kind
 from libs.objects import UPLOADS, area
-from services.gateway.projection import short
-from services.gateway.sessions.access import Shared
+from services.gateway.identity.access import Shared
+from services.gateway.sessions.projection import short
 
 GROUP = "gateway"
 HERE = Path(__file__).parent
+ABOVE = HERE.parent
 PAGE_BYTES = 1 << 20
 """Bytes of event data that a viewer holds at once."""
-SCHEMA = Schema(GROUP, HERE / "migrations", HERE / "apply.sql", users=(GROUP,), roles=HERE / "roles.sql")
+SCHEMA = Schema(GROUP, ABOVE / "migrations", HERE / "apply.sql", users=(GROUP,), roles=ABOVE / "roles.sql")
 
 queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
 

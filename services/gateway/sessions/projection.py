@@ -19,7 +19,7 @@ from libs.events import (
     TurnStarted,
 )
 from libs.events.reasons import ANSWERED_CLARIFICATION
-from services.gateway import rows
+from services.gateway.sessions import rows
 
 ACCEPTED = "suma.message.accepted.v1"
 """The only type in session_events that is not an event of the bus: a message answered with 202."""
