@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 SCHEMA = Schema(
     "bus",
     HERE / "migrations",
-    HERE / "functions.sql",
+    [HERE / "functions.sql"],
     roles=HERE / "roles.sql",
     owner="suma_bus",
     squashed={"0001_tables.sql": "0010_recorded.sql"},

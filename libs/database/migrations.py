@@ -1,6 +1,6 @@
 """Migrations: SQL files, forward only, in order, under one advisory lock, with lock and statement timeouts.
 
-After its files, a schema's functions are re-created from one file, which shows them as they are now. Its tables are
+After its files, a schema's functions are re-created from files that show them as they are now. Its tables are
 granted to `suma_app`, and every table with a `tenant_id` gets the same row-level security policy, so that none can be
 forgotten. Then the own roles of the services that use the schema get the rights of `suma_app` (docs/decisions/0102).
 """
@@ -61,10 +61,10 @@ class NotMigrated(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema with one owner service: the folder of its numbered files, and its file of functions, if it has any.
+    """A schema with one owner service: the folder of its numbered files, and its files of functions, if it has any.
 
     Attributes:
-        apply: functions that are re-created whenever the file changes.
+        apply: functions that are re-created, in this order, whenever one of the files changes.
         users: services whose own roles get the rights of `suma_app`.
         roles: a file that grants other rights; run at each migration.
         squashed: the file that replaces earlier ones → the last of those. A database that has that one has it all.
@@ -72,7 +72,7 @@ class Schema:
 
     name: str
     migrations: Path
-    apply: Path | None = None
+    apply: Sequence[Path] = ()
     users: Sequence[str] = ()
     roles: Path | None = None
     owner: str = "suma_owner"
@@ -131,8 +131,8 @@ async def _forward(connection: asyncpg.Connection[asyncpg.Record], schema: Schem
     if applied and schema.name != "bus":
         await _shut(connection, schema.name)
     # After the grants: it may take some of them back, so new grants need it again.
-    if schema.apply is not None and await _replace(connection, schema, schema.apply, {} if applied else known):
-        applied.append(schema.apply.name)
+    if schema.apply and await _replace(connection, schema, {} if applied else known):
+        applied.append(schema.apply[-1].name)
     await _share(connection, schema)
     return applied
 
@@ -177,17 +177,15 @@ async def _step(
     return last not in known
 
 
-async def _replace(
-    connection: asyncpg.Connection[asyncpg.Record], schema: Schema, file: Path, known: dict[str, str]
-) -> bool:
-    text = await asyncio.to_thread(file.read_text)
-    digest = sha256(text.encode()).hexdigest()
-    if known.get(file.name) == digest:
+async def _replace(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, known: dict[str, str]) -> bool:
+    text = "\n".join([await asyncio.to_thread(file.read_text) for file in schema.apply])
+    name, digest = schema.apply[-1].name, sha256(text.encode()).hexdigest()
+    if known.get(name) == digest:
         return False
     await connection.execute(text)
     noted = f"insert into {schema.name}.migrations as m (name, digest) values ($1, $2)"  # noqa: S608 - the name is ours
     renewed = " on conflict (name) do update set digest = excluded.digest, at = now()"
-    await connection.execute(noted + renewed, file.name, digest)
+    await connection.execute(noted + renewed, name, digest)
     return True
 
 

@@ -19,7 +19,7 @@ from services.conversation_worker.turn.state import Approval, Conversation, Sess
 
 HERE = Path(__file__).parent
 GROUP = "conversation_worker"
-SCHEMA = Schema("conversation", HERE / "migrations", HERE / "apply.sql", users=(GROUP,))
+SCHEMA = Schema("conversation", HERE / "migrations", [HERE / "apply.sql"], users=(GROUP,))
 KEPT_MOST = 5_000
 KEPT_TEXT_MOST = 64 * 1024
 """Characters in a mailbox beyond which a session is read anew each time, so that the kept ones stay small."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import FastAPI
 from starlette.routing import Mount, Route
+from typing_extensions import override
 
 from libs.errors import Denied
 from libs.runtime import problem_details
-from services.gateway.context import Gateway
+from services.gateway.context import Rooms
 from services.gateway.files import assets
 from services.gateway.files import upload_routes as uploads
 from services.gateway.http import denials, docs
@@ -60,29 +63,47 @@ PUBLIC = OPEN.union(*(surface.open for surface in SURFACES))
 """Paths that need no credentials."""
 
 
-def app(gateway: Gateway) -> FastAPI:
+class Documented(FastAPI):
+    """An application whose OpenAPI document is completed by `contract`."""
+
+    @override
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            # Imported at the first call: no other request needs the examples.
+            from services.gateway import contract
+
+            self.openapi_schema = contract.complete(super().openapi())
+        return self.openapi_schema
+
+
+def app(rooms: Rooms) -> FastAPI:
     """Return the application of a gateway."""
-    made = docs.Documented(
+    settings, sessions = rooms.sessions.settings, rooms.sessions
+    made = Documented(
         title="Suma", version="1", description=DESCRIPTION, docs_url=None, redoc_url=None, redirect_slashes=False
     )
-    made.state.gateway = gateway
+    made.state.identity, made.state.files, made.state.operators = rooms.identity, rooms.files, rooms.operators
+    made.state.sessions = made.state.surfaces = sessions
     for room in (*ROOMS, *SURFACES):
         # Reuse the route objects: `include_router` would copy each, which delays the first request by 150 ms.
         made.router.routes.extend(room.router.routes)
     problem_details.install(made)
-    made.add_exception_handler(Denied, denials.handler(gateway.refusals))
+    made.add_exception_handler(Denied, denials.handler(sessions.refusals))
     made.add_middleware(ConditionalReads)
     inline = frozenset(path for surface in SURFACES for path in surface.inline)
     made.add_middleware(
         ConcurrencyMiddleware,
-        gateway=gateway,
+        verify=rooms.identity.credentials.verify,
+        rates=rooms.rate_limiter,
+        limiter=sessions.concurrency,
+        settings=settings,
         public=PUBLIC,
         keeps_body=tuple(path for surface in SURFACES for path in surface.keeps_body),
         inline=inline,
     )
     reserved = {route.path.split("/")[1] for route in made.router.routes if isinstance(route, (Route, Mount))}
-    made.add_middleware(WebApp, folder=gateway.settings.web, reserved=reserved)
-    made.add_middleware(RequestGuard, settings=gateway.settings, refusals=gateway.refusals, inline=inline)
+    made.add_middleware(WebApp, folder=settings.web, reserved=reserved)
+    made.add_middleware(RequestGuard, settings=settings, refusals=sessions.refusals, inline=inline)
     made.add_middleware(
         ProtocolErrors, translations=tuple(surface.translate for surface in SURFACES if surface.translate is not None)
     )

@@ -11,8 +11,9 @@ from typing import Any
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected
 from libs.events import Envelope, EventDeadLettered, TurnEnded
+from services.gateway.operators.rows import DeadLetterPut
 from services.gateway.sessions.projection import projected
-from services.gateway.sessions.rows import CopiedEvent, DeadLetterPut, LoggedEvent
+from services.gateway.sessions.rows import CopiedEvent, LoggedEvent
 from services.gateway.sessions.streams import Streams
 
 

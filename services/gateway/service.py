@@ -12,13 +12,13 @@ from libs.events.topics import OUTBOUND
 from libs.runtime import Api, Platform, Service, Shutdown, Subscription
 from libs.telemetry import metrics
 from services.gateway.app import SURFACES, app
-from services.gateway.context import Gateway
+from services.gateway.context import rooms
 from services.gateway.handlers import Handlers
 from services.gateway.http.admission import CODES
 from services.gateway.identity.local_key import ensure_local_key, local_code
-from services.gateway.sessions.store import GROUP, SCHEMA, Store
-from services.gateway.sessions.streams import Streams
+from services.gateway.schema import GROUP, SCHEMA
 from services.gateway.settings import Settings
+from services.gateway.shutdown import GatewayShutdown
 
 BATCH_SECONDS = 0.005
 """No person sees this delay of a turn's steps, and they share a transaction."""
@@ -27,14 +27,12 @@ BATCH_SECONDS = 0.005
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     _count_from_zero()
-    store = Store(platform.database)
-    streams = Streams(store, platform.deltas, most=settings.streams_most, each=settings.streams_most_each)
-    handlers = Handlers(streams)
     owner = _OwnerKey(platform, settings)
-    gateway = Gateway(platform, store, streams, settings, opening=owner.problems)
+    made = rooms(platform, settings, opening=owner.problems)
+    sessions, handlers = made.sessions, Handlers(made.sessions.streams)
 
     def problems() -> Sequence[str]:
-        return [*owner.problems(), *gateway.queue_limiter.problems()]
+        return [*owner.problems(), *sessions.open_turns.problems()]
 
     return Service(
         GROUP,
@@ -42,38 +40,39 @@ def build(platform: Platform) -> Service:
             *(Subscription(event, handlers.project) for event in registry.values() if event.topic is OUTBOUND),
             Subscription(EventDeadLettered, handlers.project_dead_letter, never_dead_letter=True),
         ],
-        [*gateway.uploads.kinds, *(kind for surface in SURFACES for kind in surface.kinds(gateway))],
+        [*made.files.uploads.kinds, *(kind for surface in SURFACES for kind in surface.kinds(sessions))],
         batch=True,
         batch_delay=BATCH_SECONDS,
         awaited=frozenset({TurnEnded.type, ApprovalRequested.type, ClarificationRequested.type}),
         schema=SCHEMA,
-        api=Api(app(gateway)),
+        api=Api(app(made)),
         tasks=[
-            streams.serve,
-            gateway.verification.serve,
-            gateway.refusals.serve,
+            sessions.streams.serve,
+            made.identity.verification.serve,
+            sessions.refusals.serve,
             owner.register,
-            gateway.queue_limiter.measure,
-            gateway.concurrency.measure,
-            gateway.samples.serve,
+            sessions.open_turns.measure,
+            sessions.concurrency.measure,
+            made.operators.samples.serve,
         ],
         problems=problems,
-        started=gateway.started,
+        started=made.operators.process.started,
     )
 
 
 async def signin_link(service: Service, url: str, key: str) -> str:
     """Return a link that opens the web UI signed in as the owner of this key file, once, within a minute."""
     assert service.api is not None
-    gateway = cast("FastAPI", service.api.app).state.gateway
-    code = await local_code(gateway.platform, key, seconds=gateway.settings.signin_seconds)
-    return f"{gateway.settings.public_url or url}/?code={code}"
+    identity = cast("FastAPI", service.api.app).state.identity
+    code = await local_code(identity.platform, key, seconds=identity.settings.signin_seconds)
+    return f"{identity.settings.public_url or url}/?code={code}"
 
 
 async def drain(service: Service, shutdown: Shutdown) -> None:
     """Drain the gateway: refuse new requests, end streams, and finish running requests within a time limit."""
     if service.api is not None:
-        await cast("FastAPI", service.api.app).state.gateway.drain.leave(shutdown)
+        sessions = cast("FastAPI", service.api.app).state.sessions
+        await GatewayShutdown(sessions.concurrency, sessions.streams, sessions.settings).leave(shutdown)
 
 
 class _OwnerKey:

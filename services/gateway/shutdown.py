@@ -23,14 +23,12 @@ log = logger("gateway")
 class GatewayShutdown:
     def __init__(self, concurrency: ConcurrencyLimiter, streams: Streams, settings: Settings) -> None:
         self._concurrency, self._streams, self._settings = concurrency, streams, settings
-        self.closed = False
-        """Whether new requests are refused."""
 
     async def leave(self, shutdown: Shutdown) -> None:
         """Drain until no request is running, or until the time limit."""
         log.info("draining")
         notice = self._settings.drain_notice
         await shutdown.within(notice, asyncio.sleep(notice))
-        self.closed = True
+        self._concurrency.closed = True
         self._streams.close()
         await shutdown.within(self._settings.drain_seconds, self._concurrency.empty())

@@ -17,7 +17,7 @@ from services.memory_service.domain.ranking import Found
 
 GROUP = "memory_service"
 HERE = Path(__file__).parent
-SCHEMA = Schema("memory", HERE / "migrations", HERE / "apply.sql", users=(GROUP,))
+SCHEMA = Schema("memory", HERE / "migrations", [HERE / "apply.sql"], users=(GROUP,))
 SESSION = "session"
 """The universe of memories that belong to one session."""
 

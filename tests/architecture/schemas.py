@@ -13,15 +13,11 @@ from tests.support.echo_service import FOLDER
 ROOT = Path(__file__).parents[2]
 
 
-def _present(file: Path) -> Path | None:
-    return file if file.exists() else None
-
-
 def schemas() -> list[Schema]:
     """Return everything with migrations."""
     homes = {entry.schema: ROOT / "services" / entry.name for entry in SERVICES if entry.schema is not None}
-    declared = [Schema(name, home / "migrations", _present(home / "apply.sql")) for name, home in homes.items()]
-    return [BUDGETS, Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql"), *declared]
+    declared = [Schema(name, home / "migrations", sorted(home.rglob("apply.sql"))) for name, home in homes.items()]
+    return [BUDGETS, Schema("echo", FOLDER / "migrations", [FOLDER / "apply.sql"]), *declared]
 
 
 NAMES = [schema.name for schema in schemas()]

@@ -58,7 +58,7 @@ AS_SHIPPED = (
 KEYS = 64
 """Sessions: what both consumers handle side by side."""
 GROUP = "memory_service"
-SCHEMA = Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql")
+SCHEMA = Schema("echo", FOLDER / "migrations", [FOLDER / "apply.sql"])
 COMMIT = """
     with first as (
         insert into bus.inbox (grp, id, tenant, state, at) values ($1, $2, 't1', 'done', now()) on conflict do nothing

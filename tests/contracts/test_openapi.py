@@ -18,7 +18,7 @@ from starlette.routing import Route, WebSocketRoute
 from libs.skills import LOADER
 from services.contracts import PROTO, application, main
 from services.gateway import contract
-from services.gateway.http.docs import Documented
+from services.gateway.app import Documented
 from services.gateway.http.middleware.concurrency import OPEN
 from tests.exploration.undocumented import UNDOCUMENTED
 

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from libs.changes.rows import Row, names_of
-from services import audit_worker, conversation_worker, gateway, memory_service, tool_executor
-from services.audit_worker import rows as audit_rows
-from services.conversation_worker import rows as conversation_rows
-from services.gateway.sessions import rows as gateway_rows
-from services.memory_service import rows as memory_rows
-from services.tool_executor import rows as executor_rows
 
-ROWS = {
-    audit_worker: audit_rows,
-    conversation_worker: conversation_rows,
-    gateway: gateway_rows,
-    memory_service: memory_rows,
-    tool_executor: executor_rows,
-}
+SERVICES = Path(__file__).parents[2] / "services"
+HOMES = sorted(rows.parent.relative_to(SERVICES) for rows in SERVICES.rglob("rows.py"))
 PARAGRAPH = re.compile(
     r"jsonb_to_recordset\((?:coalesce\()?changes -> '([a-z.]+)'(?:, '\[\]'\))?\)\s+as \w\s*\(([^)]+)\)"
 )
@@ -36,13 +25,14 @@ NUMBERS = {"n", "i"}
 """Columns that the writer adds: the number of the changeset in its batch, and that of the row."""
 
 
-@pytest.mark.parametrize("service", ROWS, ids=lambda service: service.__name__.rpartition(".")[2])
-def test_each_row_has_the_columns_that_its_sql_reads(service: ModuleType) -> None:
-    sql = (Path(str(service.__file__)).parent / "apply.sql").read_text()
+@pytest.mark.parametrize("home", HOMES, ids=str)
+def test_each_row_has_the_columns_that_its_sql_reads(home: Path) -> None:
+    sql = (SERVICES / home / "apply.sql").read_text()
     read: dict[str, set[str]] = {}
     for kind, columns in _paragraphs(sql):
         read.setdefault(kind, set()).update(column.split()[0].strip('"') for column in columns.split(","))
-    declared = [row for row in vars(ROWS[service]).values() if isinstance(row, type) and issubclass(row, Row)]
+    rows = import_module(".".join(("services", *home.parts, "rows")))
+    declared = [row for row in vars(rows).values() if isinstance(row, type) and issubclass(row, Row)]
     written: dict[str, set[str]] = {}
     for row in declared:
         if row is not Row:

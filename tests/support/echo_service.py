@@ -188,7 +188,7 @@ class Echo:
 
     def services(self) -> list[Service]:
         tool = Kind("tool", self.effect, self.effected, self.failed)
-        schema = Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql")
+        schema = Schema("echo", FOLDER / "migrations", [FOLDER / "apply.sql"])
         return [
             Service(
                 "conversation_worker",

@@ -19,9 +19,9 @@ from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from services import http_server
-from services.gateway.context import Gateway
 from services.gateway.identity.directory import Directory
 from services.gateway.identity.local_key import ensure_local_key
+from services.gateway.surfaces.context import Gateway
 from tests import infrastructure
 from tests.libs.cache.servers import running
 from tests.support.platform import SERVICES, ControllablePolicy, build_platform, law, offline
@@ -93,4 +93,4 @@ async def _served(platform: Platform, services: list[Service], owner: str, folde
         with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
             async with http_server.serving(app, door):
                 url = http_server.url_of(door)
-                yield Stack(url, owner, folder / "root", platform, app.state.gateway)
+                yield Stack(url, owner, folder / "root", platform, app.state.surfaces)

@@ -8,6 +8,7 @@ response.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Request
@@ -19,15 +20,15 @@ from libs.events import ActionRecorded
 from libs.identity import Principal
 from libs.objects import disposition
 from libs.runtime import problem_details
-from services.gateway.context import Gateway, Here, seen_as
+from services.gateway.files.context import Files, Here
 from services.gateway.files.ranges import OutOfRange, part
+from services.gateway.files.store import StoredAsset
 from services.gateway.http import commands
 from services.gateway.http.errors import Refusal, raises
+from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.lasting_access import Access, Download, prepended
 from services.gateway.identity.security import Authenticated
-from services.gateway.sessions.models import Id
-from services.gateway.sessions.store import StoredAsset
 
 router = APIRouter(tags=["assets"])
 
@@ -69,11 +70,11 @@ async def fetch(
     await _record(here, who, cause, allowed, asset, delivery)
     if link is not None:
         return RedirectResponse(link)
-    held = Access(here, who, request, asset_id, _visible)
+    held = Access(here.identity, who, request, asset_id, partial(_visible, here))
     return await _streamed(held, asset, range if if_range in (None, _etag(asset)) else None)
 
 
-async def read(here: Gateway, who: Principal, asset_id: str, *, most: int) -> tuple[StoredAsset, bytes]:
+async def read(here: Files, who: Principal, asset_id: str, *, most: int) -> tuple[StoredAsset, bytes]:
     """Return a file with its content, under the same checks as a download.
 
     Raises:
@@ -88,14 +89,14 @@ async def read(here: Gateway, who: Principal, asset_id: str, *, most: int) -> tu
     return asset, b"".join([chunk async for chunk in content])
 
 
-async def _permitted(here: Gateway, who: Principal, asset_id: str) -> tuple[Cause, ActionRecorded, StoredAsset]:
+async def _permitted(here: Files, who: Principal, asset_id: str) -> tuple[Cause, ActionRecorded, StoredAsset]:
     cause = commands.cause_of(who)
     allowed = await commands.permitted(here, cause, who, READ)
     return cause, allowed, await _visible(here, who, asset_id)
 
 
 async def _record(
-    here: Gateway, who: Principal, cause: Cause, allowed: ActionRecorded, asset: StoredAsset, delivery: Delivery
+    here: Files, who: Principal, cause: Cause, allowed: ActionRecorded, asset: StoredAsset, delivery: Delivery
 ) -> None:
     """Record the decision, and to which principal the content goes."""
     done = _audit_record(who, asset, delivery)
@@ -103,18 +104,15 @@ async def _record(
     await here.platform.writer.apply(Changeset(cause).emit(record, done))
 
 
-async def _visible(here: Gateway, who: Principal, asset_id: str) -> StoredAsset:
+async def _visible(here: Files, who: Principal, asset_id: str) -> StoredAsset:
     """Return a file that the caller may see: of a session, or an upload. Raises NoSuchAsset."""
     asset = await here.store.asset(who.tenant, asset_id, reader=access.reader(who))
-    if asset is None or (asset.session_id is None and not asset.seen):
+    if asset is None:
         raise NoSuchAsset
-    if asset.session_id is not None:
-        with seen_as(NoSuchAsset):
-            await here.readable(who, asset.session_id)
     return asset
 
 
-async def _link(here: Gateway, who: Principal, asset: StoredAsset) -> str | None:
+async def _link(here: Files, who: Principal, asset: StoredAsset) -> str | None:
     named = {"filename": asset.filename, "media_type": asset.media_type}
     return await here.platform.objects.link(asset.place(who.tenant), asset.sha256, **named)
 

@@ -11,7 +11,7 @@ from posixpath import basename
 from libs.errors import Rejected
 from services.gateway.files.media_types import claimed
 
-VERSION, EXTENSIONS = "1.0.0", "creation,creation-with-upload,expiration,termination"
+EXTENSIONS = "creation,creation-with-upload,expiration,termination"
 METADATA_MOST, NAME_BYTES = 4096, 200
 NAMELESS = "upload"
 

@@ -13,10 +13,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 
 from libs.errors import Rejected
-from services.gateway.context import Gateway, Here
+from services.gateway.files.context import Files, Here
 from services.gateway.files.incoming import Body
 from services.gateway.files.media_types import BadMediaType, TypeMismatch
-from services.gateway.files.tus import EXTENSIONS, VERSION, BadMetadata, announced
+from services.gateway.files.models import UploadShown
+from services.gateway.files.store import Upload
+from services.gateway.files.tus import EXTENSIONS, BadMetadata, announced
 from services.gateway.files.uploads import (
     DELETE,
     WRITE,
@@ -29,12 +31,11 @@ from services.gateway.files.uploads import (
 )
 from services.gateway.http import commands
 from services.gateway.http.errors import Refusal, raises
+from services.gateway.http.models import Id
+from services.gateway.http.urls import TUS, UPLOADS
 from services.gateway.identity.security import Authenticated
-from services.gateway.sessions.models import Id, UploadShown
-from services.gateway.sessions.store import Upload
 
 BYTES = "application/offset+octet-stream"
-PLACE = "/v1/uploads"
 CONTENT: dict[str, Any] = {"requestBody": {"content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}}
 SENT: dict[str, Any] = {"requestBody": {**CONTENT["requestBody"], "required": True}}
 FULL = Refusal(
@@ -56,11 +57,11 @@ class NotUploadBytes(Rejected):
     code = "NOT_UPLOAD_BYTES"
 
 
-Resumable = Annotated[str | None, Header(alias="Tus-Resumable", json_schema_extra={"enum": [VERSION]})]
+Resumable = Annotated[str | None, Header(alias="Tus-Resumable", json_schema_extra={"enum": [TUS]})]
 
 
 async def _tus(version: Resumable = None) -> None:
-    if version != VERSION:
+    if version != TUS:
         raise OtherProtocol
 
 
@@ -71,15 +72,15 @@ UploadId = Annotated[Id, Path()]
 Count = Annotated[int, Header(ge=0, le=1 << 50)]
 
 
-@router.options(PLACE, status_code=204, response_class=Response)
+@router.options(UPLOADS, status_code=204, response_class=Response)
 async def options(here: Here, who: Authenticated) -> Response:
     """Return the protocol's version and extensions, and the largest file."""
-    about = {"Tus-Version": VERSION, "Tus-Extension": EXTENSIONS, "Tus-Max-Size": str(here.settings.upload_bytes_most)}
-    return Response(status_code=204, headers={"Tus-Resumable": VERSION, **about})
+    about = {"Tus-Version": TUS, "Tus-Extension": EXTENSIONS, "Tus-Max-Size": str(here.settings.upload_bytes_most)}
+    return Response(status_code=204, headers={"Tus-Resumable": TUS, **about})
 
 
 @router.post(
-    PLACE,
+    UPLOADS,
     status_code=201,
     dependencies=[Tus],
     response_model=UploadShown,
@@ -107,12 +108,12 @@ async def begin(
     upload = await here.uploads.open(who, file, allowed)
     if _sends_bytes(request) or file.size == 0:
         upload = await here.uploads.receive(who, upload, _body(request, here), allowed)
-    response.headers.update(_headers(upload) | {"Location": f"{PLACE}/{upload.upload_id}"})
+    response.headers.update(_headers(upload) | {"Location": f"{UPLOADS}/{upload.upload_id}"})
     return UploadShown.model_validate(upload)
 
 
 @router.head(
-    f"{PLACE}/{{upload_id}}",
+    f"{UPLOADS}/{{upload_id}}",
     dependencies=[Tus],
     response_class=Response,
     responses=raises(OtherProtocol, NoSuchUpload),
@@ -124,14 +125,14 @@ async def offset(here: Here, who: Authenticated, upload_id: UploadId) -> Respons
     return Response(headers=_headers(upload) | {"Upload-Length": str(upload.size), **about})
 
 
-@router.get(f"{PLACE}/{{upload_id}}", responses=raises(NoSuchUpload))
+@router.get(f"{UPLOADS}/{{upload_id}}", responses=raises(NoSuchUpload))
 async def read(here: Here, who: Authenticated, upload_id: UploadId) -> UploadShown:
     """Return an upload: its state, and once it is complete its type and SHA-256."""
     return UploadShown.model_validate(await here.uploads.own(who, upload_id))
 
 
 @router.patch(
-    f"{PLACE}/{{upload_id}}",
+    f"{UPLOADS}/{{upload_id}}",
     status_code=204,
     dependencies=[Tus],
     response_class=Response,
@@ -158,7 +159,7 @@ async def send(
 
 
 @router.delete(
-    f"{PLACE}/{{upload_id}}",
+    f"{UPLOADS}/{{upload_id}}",
     status_code=204,
     dependencies=[Tus],
     response_class=Response,
@@ -169,7 +170,7 @@ async def drop(here: Here, who: Authenticated, upload_id: UploadId) -> Response:
     upload = await here.uploads.own(who, upload_id)
     allowed = await commands.permitted(here, commands.cause_of(who), who, DELETE)
     await here.uploads.drop(who, upload.upload_id, allowed)
-    return Response(status_code=204, headers={"Tus-Resumable": VERSION})
+    return Response(status_code=204, headers={"Tus-Resumable": TUS})
 
 
 def _sends_bytes(request: Request) -> bool:
@@ -183,13 +184,13 @@ def _check_length(request: Request, upload: Upload) -> None:
         raise UploadTooLarge(f"the upload lacks {upload.size - upload.received} bytes; send no more")
 
 
-def _body(request: Request, here: Gateway) -> Body:
+def _body(request: Request, here: Files) -> Body:
     return Body(request.stream(), seconds=here.settings.upload_idle_seconds)
 
 
 def _headers(upload: Upload) -> dict[str, str]:
     expiry = {"Upload-Expires": _http_date(upload.expires_at)} if upload.expires_at is not None else {}
-    return {"Tus-Resumable": VERSION, "Upload-Offset": str(upload.received), **expiry}
+    return {"Tus-Resumable": TUS, "Upload-Offset": str(upload.received), **expiry}
 
 
 def _http_date(at: datetime) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,13 +22,14 @@ from libs.identity import Principal
 from libs.leases import Lease, NewLease
 from libs.objects import UPLOADS, Blob, BlobCorrupt, area
 from libs.runtime import Kind, Platform
+from libs.skills import free_name
+from services.gateway.files import rows
 from services.gateway.files.incoming import Body, Draft
 from services.gateway.files.media_types import HEAD, recorded
+from services.gateway.files.store import FileStore, Upload
 from services.gateway.files.tus import Announced
 from services.gateway.http.admission import TooMany
-from services.gateway.sessions import rows
-from services.gateway.sessions.messages import named_apart
-from services.gateway.sessions.store import GROUP, Store, Upload
+from services.gateway.schema import GROUP
 from services.gateway.settings import Settings
 
 WRITE, DELETE = "asset.write", "asset.delete"
@@ -109,7 +110,7 @@ class Whole:
 
 
 class Uploads:
-    def __init__(self, platform: Platform, store: Store, settings: Settings) -> None:
+    def __init__(self, platform: Platform, store: FileStore, settings: Settings) -> None:
         self._platform, self._store, self._settings = platform, store, settings
         self._seconds = settings.upload_hours * 3600
         self._room = max(1, settings.uploads_at_once // 4)
@@ -136,7 +137,7 @@ class Uploads:
             NoSuchAttachment: one does not exist, is not complete, or is another principal's.
         """
         found = [await self._store.upload(who.tenant, who.id, upload) for upload in dict.fromkeys(uploads)]
-        return named_apart(_asset(upload) for upload in found)
+        return _named_apart(_asset(upload) for upload in found)
 
     async def open(self, who: Principal, file: Announced, allowed: ActionRecorded) -> Upload:
         """Begin an upload.
@@ -322,6 +323,15 @@ def _asset(upload: Upload | None) -> Asset:
         raise NoSuchAttachment
     about = {"asset_id": upload.upload_id, "filename": upload.filename, "media_type": upload.media_type}
     return Asset(**about, sha256=upload.sha256, size=upload.size)
+
+
+def _named_apart(files: Iterable[Asset]) -> tuple[Asset, ...]:
+    """Return the files with a name each: tools reach them by it."""
+    found: dict[str, Asset] = {}
+    for file in files:
+        name = free_name(file.filename, found)
+        found[name] = file.model_copy(update={"filename": name})
+    return tuple(found.values())
 
 
 def _home(tenant: str) -> str:

@@ -1,15 +1,15 @@
 """Limits: requests refused before they cause work, and when clients may retry.
 
-The limits are by rate (requests a minute, of a tenant and of a principal), by depth (open turns of a session, of a
-tenant, and in all), and by this process's own load. Each refusal is a 429 with a `Retry-After` computed from the
-counts. No limit protects data. A limit that is unavailable is replaced by another one, and later stages bound their
-work anyway (docs/operations/overload.md).
+The limits are by rate (requests a minute, of a tenant and of a principal), by this process's own load, and by depth
+(`sessions.open_turns`). Each refusal is a 429 with a `Retry-After` computed from the counts. No limit protects data. A
+limit that is unavailable is replaced by another one, and later stages bound their work anyway
+(docs/operations/overload.md).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,14 +18,11 @@ from libs.errors import Crowded, Unavailable
 from libs.identity import Principal
 from libs.runtime import Platform
 from libs.telemetry import metrics
-from services.gateway.sessions.store import GROUP, Store, Waiting
 from services.gateway.settings import Settings
 
 MINUTE = 60.0
 WAIT_MOST = 60.0
-LOOK_SECONDS, ANSWER_SECONDS, LATE_SECONDS = 1.0, 2.0, 0.25
-COUNTED_SECONDS = 1.0
-COUNTED_MOST = 10_000
+LATE_SECONDS = 0.25
 CODES = (
     *("TENANT_RATE_LIMITED", "RATE_LIMITED", "ROUTE_RATE_LIMITED", "BACKLOG_FULL", "SESSION_FULL", "TENANT_FULL"),
     *("PROCESS_BUSY", "TENANT_BUSY", "TOO_MANY_STREAMS", "UPLOADS_FULL"),
@@ -38,9 +35,6 @@ WHOSE = {
     "RATE_LIMITED": "you have",
     "ROUTE_RATE_LIMITED": "your key has, on this route,",
 }
-LAG_MOST = 10_000
-"""Unprojected records above which the gateway is not ready."""
-WORKERS = ("conversation_worker", "committee_worker", "tool_executor")
 
 
 class TooMany(Crowded):
@@ -92,110 +86,6 @@ def _key(who: Principal) -> str:
     return f"key {id}" if kind in ("key", "web", "code") else f"{kind} of {who.id}"
 
 
-class Estimates:
-    """Counts that were read at most a second ago, each with what this process has added since."""
-
-    def __init__(self) -> None:
-        self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
-
-    def below(self, name: str, most: int, now: float) -> bool:
-        """Return whether a count is known and below `most`."""
-        at, count = self._counts.get(name, (float("-inf"), 0))
-        return now - at <= COUNTED_SECONDS and count < most
-
-    def known(self, name: str, read: int, now: float) -> int:
-        """Return the count, and replace it by the one just read if it is too old."""
-        at, count = self._counts.get(name, (float("-inf"), 0))
-        if now - at <= COUNTED_SECONDS:
-            return count
-        self.put(name, read, now)
-        return read
-
-    def put(self, name: str, count: int, now: float) -> None:
-        self._counts.pop(name, None)
-        self._counts[name] = now, count
-        if len(self._counts) > COUNTED_MOST:
-            self._counts.popitem(last=False)
-
-    def add(self, name: str) -> None:
-        at, count = self._counts.get(name, (float("-inf"), 0))
-        self._counts[name] = at, count + 1
-
-
-class QueueLimiter:
-    """Limits on open turns. Counts are read once a second and increased by each message accepted since; a session's
-    refusal rests on a count that was read for it.
-    """
-
-    def __init__(self, platform: Platform, store: Store, settings: Settings) -> None:
-        self._platform, self._store, self._settings = platform, store, settings
-        self._tenants = Estimates()
-        self._sessions = Estimates()
-        self.behind = 0
-        """Records that this service has not projected yet."""
-        self.backlog = 0
-        """The workers' whole backlog: unread records and unheld leases."""
-        self._drained = 0.0
-
-    async def admit(self, tenant: str, session: str) -> None:
-        """Admit one more message. Raises TooMany."""
-        self._check_backlog()
-        place, settings = f"{tenant}:{session}", self._settings
-        now = asyncio.get_running_loop().time()
-        if not (
-            self._sessions.below(place, settings.turns_open_each_session, now)
-            and self._tenants.below(tenant, settings.turns_open_most, now)
-        ):
-            found = await self._store.waiting(tenant, session, most=settings.turns_open_most + 1)
-            if found.session >= settings.turns_open_each_session:
-                await self._refuse("SESSION_FULL", tenant, found, session)
-            self._sessions.put(place, found.session, now)
-            if self._tenants.known(tenant, found.tenant, now) >= settings.turns_open_most:
-                await self._refuse("TENANT_FULL", tenant, found, None)
-        self._sessions.add(place)
-        self._tenants.add(tenant)
-
-    def opened(self, tenant: str, session: str) -> None:
-        """Note a session that has no turn yet."""
-        self._sessions.put(f"{tenant}:{session}", 0, asyncio.get_running_loop().time())
-
-    async def measure(self) -> None:
-        """Measure the whole backlog periodically, until cancelled."""
-        while True:
-            before = self.backlog
-            try:
-                async with asyncio.timeout(ANSWER_SECONDS):
-                    self.backlog = await self._waiting()
-            except (Unavailable, TimeoutError):
-                # A database that cannot be read cannot be written: the writer's own queue is the limit then.
-                self.backlog = 0
-            self._drained = max(0.0, (before - self.backlog) / LOOK_SECONDS)
-            await asyncio.sleep(LOOK_SECONDS)
-
-    def problems(self) -> Sequence[str]:
-        return [f"bus: the projection is {self.behind} records behind"] if self.behind > LAG_MOST else []
-
-    async def _waiting(self) -> int:
-        lag = await self._platform.bus.lag([*WORKERS, GROUP])
-        self.behind = sum(records for (group, _), records in lag.items() if group == GROUP)
-        due = await self._platform.leases.backlog(most=self._settings.backlog_most + 1)
-        return sum(lag.values()) - self.behind + due
-
-    def _check_backlog(self) -> None:
-        over = self.backlog - self._settings.backlog_most
-        if over > 0:
-            wait = over / self._drained if self._drained else WAIT_MOST
-            raise TooMany("BACKLOG_FULL", f"the platform has {self.backlog} waiting tasks; retry later", wait=wait)
-
-    async def _refuse(self, code: str, tenant: str, found: Waiting, session: str | None) -> None:
-        most = self._settings.turns_open_each_session if session else self._settings.turns_open_most
-        over = (found.session if session else found.tenant) - most + 1
-        ended = await self._store.ended_lately(tenant, session, seconds=MINUTE)
-        wait = over * MINUTE / ended if ended else WAIT_MOST
-        whose = "this session has" if session else "your tenant has"
-        raise TooMany(code, f"{whose} {most} open turns; wait for some to end, or cancel them", wait=wait)
-
-
 @dataclass(eq=False)
 class Slot:
     """A tenant's request, with the bytes of its body in memory."""
@@ -215,6 +105,8 @@ class ConcurrencyLimiter:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self.closed = False
+        """Whether new requests are refused, since the process stops."""
         self._present: set[Slot] = set()
         """Requests with a valid key, from the first byte of their body until they are released."""
         self._slots: set[Slot] = set()

@@ -8,7 +8,6 @@ repeated request can still wait for its outcome.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -22,19 +21,14 @@ from libs.events import ActionRecorded
 from libs.identity import Principal, ScopeMissing
 from libs.policy import Decision
 from libs.runtime import permission
-from services.gateway.context import Gateway
+from services.gateway.http.context import Room
+from services.gateway.http.rows import ReceiptPut
 from services.gateway.http.values import digest
-from services.gateway.sessions.models import Commanded, StreamEvent
-from services.gateway.sessions.rows import ReceiptPut
-from services.gateway.sessions.store import GROUP, Numbered, Session
-from services.gateway.sessions.streams import TooManyStreams
-from services.gateway.sessions.viewer import first
+from services.gateway.schema import GROUP
 
 DECIDE_MOST = 5
 IDEMPOTENCY_SECONDS = 24 * 3600.0
 """How long a repeated `Idempotency-Key` returns the first answer."""
-COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "In progress"}}
-"""The response of a command without an outcome in time."""
 
 IdempotencyKey = Annotated[
     str | None,
@@ -84,7 +78,7 @@ class CommandResult:
 
 
 async def write(
-    here: Gateway, caller: Principal, once: IdempotentRequest, decide: Callable[[], Awaitable[CommandResult]]
+    here: Room, caller: Principal, once: IdempotentRequest, decide: Callable[[], Awaitable[CommandResult]]
 ) -> Mapping[str, Any]:
     """Execute a request once and return its receipt, or return the receipt of its first execution.
 
@@ -99,7 +93,7 @@ async def write(
             return found
         decided = await decide()
         try:
-            changeset = decided.changeset + _receipt_change(here, caller, once, decided)
+            changeset = decided.changeset + _receipt_change(caller, once, decided)
             # Without Postgres a client is better told to retry than kept in a slot until it is back.
             await here.platform.writer.apply(changeset, waits=False)
         except Conflict:
@@ -108,11 +102,11 @@ async def write(
     raise Contended
 
 
-async def earlier(here: Gateway, caller: Principal, once: IdempotentRequest) -> Mapping[str, Any] | None:
+async def earlier(here: Room, caller: Principal, once: IdempotentRequest) -> Mapping[str, Any] | None:
     """Return the receipt of an earlier request with this key, or None. Raises Reused."""
     if once.key is None:
         return None
-    found = await here.store.receipt(caller.tenant, caller.id, once.key, keep=IDEMPOTENCY_SECONDS)
+    found = await here.receipts.find(caller.tenant, caller.id, once.key, keep=IDEMPOTENCY_SECONDS)
     if found is None:
         return None
     if found.body_hash != once.digest:
@@ -120,7 +114,7 @@ async def earlier(here: Gateway, caller: Principal, once: IdempotentRequest) -> 
     return found.body
 
 
-def _receipt_change(here: Gateway, caller: Principal, once: IdempotentRequest, decided: CommandResult) -> Changeset:
+def _receipt_change(caller: Principal, once: IdempotentRequest, decided: CommandResult) -> Changeset:
     """Return the changeset that stores the receipt: the first with its key succeeds, others conflict."""
     kept = Changeset(decided.changeset.cause)
     if once.key is None:
@@ -141,12 +135,12 @@ def cause_of(caller: Principal, session: str | None = None, turn: str | None = N
     return Cause.request(GROUP, id=ids.new(), tenant=caller.tenant, key=key, session=session, turn=turn)
 
 
-async def permitted(here: Gateway, cause: Cause, caller: Principal, action: str, **facts: Any) -> ActionRecorded:
+async def permitted(here: Room, cause: Cause, caller: Principal, action: str, **facts: Any) -> ActionRecorded:
     """Ask policy about an action of the caller. Raises what `permission.permitted` raises."""
     return await permission.permitted(here.platform, cause, action, caller.id, caller.scopes, **facts)
 
 
-async def refuse_without(here: Gateway, caller: Principal, scope: str, action: str, session: str | None) -> None:
+async def refuse_without(here: Room, caller: Principal, scope: str, action: str, session: str | None) -> None:
     """Raise ScopeMissing, and record it, if the caller lacks a scope that an action needs."""
     if caller.may(scope):
         return
@@ -158,56 +152,8 @@ async def refuse_without(here: Gateway, caller: Principal, scope: str, action: s
     raise missing
 
 
-async def record_access(here: Gateway, caller: Principal, action: str, resource: str = "") -> None:
+async def record_access(here: Room, caller: Principal, action: str, resource: str = "") -> None:
     """Record a permitted access to other people's data. Raises the errors of `permitted`."""
     cause = cause_of(caller)
     record = await permitted(here, cause, caller, action)
     await here.platform.writer.apply(Changeset(cause).emit(record.model_copy(update={"resource": resource})))
-
-
-def requested(cause: Cause, caller: Principal, action: str) -> Changeset:
-    """Record a command whose policy the conversation worker asks; only the requester is recorded here."""
-    record = ActionRecorded(
-        action=action,
-        phase="intent",
-        verdict="requested",
-        principal=caller.id,
-        resource=f"session:{cause.session}",
-        turn_id=cause.turn,
-    )
-    return Changeset(cause).emit(record)
-
-
-def receipt(cause: Cause, turn: str, session: Session) -> Mapping[str, Any]:
-    """Return a command's immediate answer, which also identifies its outcome."""
-    return {"session_id": session.session_id, "turn_id": turn, "request_id": cause.id, "after": session.last_seq}
-
-
-async def outcome(
-    here: Gateway, caller: Principal, receipt: Mapping[str, Any], found: Callable[[Numbered], bool]
-) -> Commanded:
-    """Return a command with its outcome, if known within `command_wait` seconds (two by default)."""
-    return commanded(receipt, await outcome_event(here, caller, receipt, found))
-
-
-async def outcome_event(
-    here: Gateway, caller: Principal, receipt: Mapping[str, Any], found: Callable[[Numbered], bool]
-) -> Numbered | None:
-    """Return the event that tells a command's outcome, or None if there is none in time."""
-    # The command is done, also where no stream is left to wait on.
-    with suppress(TooManyStreams):
-        return await first(
-            here.streams,
-            caller.tenant,
-            receipt["session_id"],
-            after=receipt["after"],
-            wait=here.settings.command_wait,
-            found=found,
-        )
-    return None
-
-
-def commanded(receipt: Mapping[str, Any], event: Numbered | None) -> Commanded:
-    """Return a command and the event of its outcome, if any."""
-    shown = StreamEvent.model_validate(event) if event else None
-    return Commanded(**receipt, outcome=shown)

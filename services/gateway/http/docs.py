@@ -7,9 +7,8 @@ from html import escape
 from typing import Any
 
 import orjson
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
-from typing_extensions import override
 
 router = APIRouter(include_in_schema=False)
 
@@ -22,19 +21,6 @@ summary{cursor:pointer}code,pre{font:14px/1.45 ui-monospace,monospace}
 pre{background:#f6f8fa;padding:.8rem;border-radius:6px;overflow:auto}b{display:inline-block;min-width:3.5rem}
 @media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}pre{background:#161b22}a{color:#79b8ff}}
 """
-
-
-class Documented(FastAPI):
-    """An application whose OpenAPI document is completed by `contract`."""
-
-    @override
-    def openapi(self) -> dict[str, Any]:
-        if self.openapi_schema is None:
-            # Imported at the first call: no other request needs the examples.
-            from services.gateway import contract
-
-            self.openapi_schema = contract.complete(super().openapi())
-        return self.openapi_schema
 
 
 @router.head("/docs", include_in_schema=False)

@@ -13,7 +13,7 @@ from libs.errors import Unavailable
 from libs.events import ActionRecorded
 from libs.runtime import Platform
 from services.gateway.http.refusal_records import Refusal, Tally
-from services.gateway.sessions.store import GROUP
+from services.gateway.schema import GROUP
 
 LOOK_SECONDS = 5.0
 

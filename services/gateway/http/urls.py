@@ -8,6 +8,10 @@ METADATA = f"{WELL_KNOWN}oauth-protected-resource"
 """The path of a protected resource's metadata (RFC 9728)."""
 MCP = "/mcp"
 """The endpoint for MCP hosts, a protected resource of its own."""
+UPLOADS = "/v1/uploads"
+"""Uploads, whose bodies are files."""
+TUS = "1.0.0"
+"""The version of the protocol of uploads."""
 _HTTP = {"ws": "http", "wss": "https"}
 
 

@@ -28,8 +28,9 @@ from libs.runtime import Platform
 from services.gateway.http.refusal_records import OncePerMinute, Refusal, anonymous
 from services.gateway.http.refusals import RefusalLog
 from services.gateway.http.urls import base
-from services.gateway.sessions.rows import KeyUsed, NoncePut
-from services.gateway.sessions.store import GROUP, Store
+from services.gateway.identity.rows import KeyUsed, NoncePut
+from services.gateway.identity.store import Keys
+from services.gateway.schema import GROUP
 from services.gateway.settings import Oidc, Settings
 
 if TYPE_CHECKING:
@@ -101,14 +102,14 @@ class Credentials:
     def __init__(
         self,
         platform: Platform,
-        store: Store,
+        keys: Keys,
         *,
         refusals: RefusalLog,
         opening: Callable[[], Sequence[str]],
         settings: Settings,
     ) -> None:
-        self._platform, self._store, self._opening = platform, store, opening
-        self._settings, self._tokens = settings, _tokens(platform, store, settings.oidc)
+        self._platform, self._keys, self._opening = platform, keys, opening
+        self._settings, self._tokens = settings, _tokens(platform, keys, settings.oidc)
         self._refusals, self._noted = refusals, OncePerMinute()
         self._known: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
         """API keys by id, and when each was read."""
@@ -157,7 +158,7 @@ class Credentials:
             return known[1]
         # Asked before the store is read: a key that is registered in between must not be refused as unknown.
         opening = self._opening()
-        stored = await self._store.key(given.kind, lookup)
+        stored = await self._keys.key(given.kind, lookup)
         if stored is None and opening:
             raise Unavailable(opening[0])
         self._remember(given, lookup, stored, now)
@@ -252,13 +253,13 @@ def _target(scope: Scope) -> str:
     return (path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
 
 
-def _tokens(platform: Platform, store: Store, oidc: Oidc) -> Tokens | None:
+def _tokens(platform: Platform, keys: Keys, oidc: Oidc) -> Tokens | None:
     if oidc.issuer is None:
         return None
     # Imported only where it is configured: joserfc loads slowly.
     from services.gateway.identity.tokens import Tokens
 
-    return Tokens(platform, store, oidc)
+    return Tokens(platform, keys, oidc)
 
 
 def _check_same_site(scope: Scope) -> None:

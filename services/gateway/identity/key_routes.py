@@ -16,17 +16,17 @@ from libs.errors import Denied, NotFound, Rejected
 from libs.identity import ApiKey, Principal
 from libs.identity.keys import mint
 from libs.identity.roles import SESSIONS_READ, SESSIONS_WRITE, scopes_of
-from services.gateway.context import Gateway, Here
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import raises
+from services.gateway.http.models import Id
 from services.gateway.identity.access import grants
+from services.gateway.identity.context import Here, Identity
 from services.gateway.identity.directory import KeyEnded, NoSuchTenant, TooManyKeys
 from services.gateway.identity.models import KeyCreated, KeyList, KeyShown, NewKey, PrincipalId, Rotation
 from services.gateway.identity.security import Authenticated
 from services.gateway.identity.signin import record
-from services.gateway.sessions.models import Id
-from services.gateway.sessions.store import KeyRow
+from services.gateway.identity.store import KeyRow
 
 router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
@@ -75,7 +75,7 @@ async def list_keys(
 ) -> KeyList:
     """List API keys, newest first, with their last use."""
     of = await permit_reading(here, who, tenant)
-    found = await here.store.keys(of, principal=principal, ended=ended, before=before, most=limit)
+    found = await here.keys.page(of, principal=principal, ended=ended, before=before, most=limit)
     return KeyList(
         keys=[KeyShown.model_validate(key) for key in found],
         next=found[-1].key_id if len(found) == limit else None,
@@ -136,14 +136,14 @@ async def revoke_key(here: Here, who: Authenticated, key_id: KeyId, tenant: Tena
     return KeyShown.model_validate(await _key(here, of, key_id))
 
 
-async def permit(here: Gateway, who: Principal, tenant: str | None) -> str:
+async def permit(here: Identity, who: Principal, tenant: str | None) -> str:
     """Ask policy for a change of identities in the caller's tenant or another one, and record it; return the tenant."""
     elsewhere = tenant is not None and tenant != who.tenant
     await commands.record_access(here, who, ELSEWHERE if elsewhere else WRITE, f"tenant:{tenant or who.tenant}")
     return tenant or who.tenant
 
 
-async def permit_reading(here: Gateway, who: Principal, tenant: str | None) -> str:
+async def permit_reading(here: Identity, who: Principal, tenant: str | None) -> str:
     """Do the same as `permit`, for looking at them."""
     elsewhere = tenant is not None and tenant != who.tenant
     await commands.record_access(here, who, ELSEWHERE if elsewhere else READ, f"tenant:{tenant or who.tenant}")
@@ -187,19 +187,19 @@ def _same_lifetime(old: KeyRow, now: datetime) -> datetime | None:
     return now + (old.expires_at - old.created_at) if old.expires_at is not None else None
 
 
-async def _administrable(here: Gateway, tenant: str, key_id: str) -> KeyRow:
+async def _administrable(here: Identity, tenant: str, key_id: str) -> KeyRow:
     found = await _key(here, tenant, key_id)
     if found.origin == "file":
         raise KeyFile
     return found
 
 
-async def _key(here: Gateway, tenant: str, key_id: str) -> KeyRow:
-    found = await here.store.key_row(tenant, key_id)
+async def _key(here: Identity, tenant: str, key_id: str) -> KeyRow:
+    found = await here.keys.find(tenant, key_id)
     if found is None:
         raise NoSuchKey
     return found
 
 
-async def _created(here: Gateway, text: str, key: ApiKey) -> KeyCreated:
+async def _created(here: Identity, text: str, key: ApiKey) -> KeyCreated:
     return KeyCreated(key=text, **asdict(await _key(here, key.tenant, key.id)))

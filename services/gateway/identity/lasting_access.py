@@ -17,7 +17,7 @@ from typing_extensions import override
 from libs.errors import Denied
 from libs.identity import Principal
 from libs.telemetry import logger
-from services.gateway.context import Gateway
+from services.gateway.identity.context import Identity
 from services.gateway.identity.credentials import Presented
 from services.gateway.identity.verification import Holder
 
@@ -36,11 +36,11 @@ class Access:
     NotFound.
     """
 
-    here: Gateway
+    here: Identity
     who: Principal
     connection: HTTPConnection
     about: str | None = None
-    look: Callable[[Gateway, Principal, str], Awaitable[object]] = Gateway.readable
+    look: Callable[[Principal, str], Awaitable[object]] | None = None
 
     @contextmanager
     def held(self, end: Callable[[], None] = lambda: None) -> Iterator[Holder]:
@@ -53,8 +53,8 @@ class Access:
         """Return whether the caller may still see it. Raises Denied or NotFound if not, and Unavailable."""
         if await self.here.credentials.still(self.connection.scope) != self.who:
             return False
-        if self.about is not None:
-            await self.look(self.here, self.who, self.about)
+        if self.about is not None and self.look is not None:
+            await self.look(self.who, self.about)
         return True
 
 

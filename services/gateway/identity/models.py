@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StringConstraints, model_validator
 
 from libs.identity import Role
-from services.gateway.sessions.models import Id, RequestModel, ResponseModel
+from services.gateway.http.models import Id, RequestModel, ResponseModel
 
 Name = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Scope = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_.:-]{0,99}$|^\*$")]

@@ -1,4 +1,4 @@
-"""OAuth 2.0 for clients: where to get a token (RFC 9728), and the challenges of 401 and 403 (RFC 6750)."""
+"""OAuth 2.0 for clients: where to get a token (RFC 9728)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 
 from libs.errors import NotFound
-from libs.identity import Role
-from libs.identity.roles import BUNDLES
-from services.gateway.context import Gateway, Here
+from services.gateway.http.challenges import SCOPES
 from services.gateway.http.errors import raises
+from services.gateway.http.models import ResponseModel
 from services.gateway.http.urls import MCP, METADATA, base
-from services.gateway.sessions.models import ResponseModel
-from services.gateway.settings import Oidc
+from services.gateway.identity.context import Here, Identity
 
 router = APIRouter(tags=["identity"])
-
-SCOPES = sorted(BUNDLES[Role.USER])
-"""The scopes to ask for: those of daily use. A token may hold others."""
 
 
 class NoIssuer(NotFound):
@@ -50,7 +45,7 @@ async def protected_mcp(request: Request, here: Here) -> ProtectedResource:
     return _resource(request, here, MCP)
 
 
-def _resource(request: Request, here: Gateway, path: str) -> ProtectedResource:
+def _resource(request: Request, here: Identity, path: str) -> ProtectedResource:
     own, issuer = base(request.url.scheme, request.headers["host"], here.settings.public_url), here.settings.oidc.issuer
     if issuer is None:
         raise NoIssuer
@@ -60,12 +55,3 @@ def _resource(request: Request, here: Gateway, path: str) -> ProtectedResource:
         scopes_supported=SCOPES,
         resource_documentation=f"{own}/docs",
     )
-
-
-def challenge(value: str, own: str, path: str, oidc: Oidc) -> str:
-    """Return a bearer challenge with the scopes to ask for, and the address of the metadata if there is an issuer."""
-    wanted = "" if "scope=" in value else f', scope="{" ".join(SCOPES)}"'
-    if oidc.issuer is None:
-        return f"{value}{wanted}"
-    resource = MCP if path == MCP else ""
-    return f'{value}{wanted}, resource_metadata="{own}{METADATA}{resource}"'

@@ -16,16 +16,16 @@ from libs.errors import Denied
 from libs.events import ActionRecorded
 from libs.identity import ApiKey, Principal
 from libs.identity.keys import digest, one_time
-from services.gateway.context import Gateway, Here
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import raises
 from services.gateway.http.urls import base
 from services.gateway.identity.access import grants
 from services.gateway.identity.claims import GRANTABLE
+from services.gateway.identity.context import Here, Identity
 from services.gateway.identity.credentials import SIGN_IN, cookie_name
 from services.gateway.identity.models import Me, SignedInWith, SignInCode, SignsIn
 from services.gateway.identity.security import Authenticated, Credential
-from services.gateway.sessions.store import GROUP
+from services.gateway.schema import GROUP
 
 router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
@@ -93,17 +93,17 @@ async def sign_out(
     response.headers["Clear-Site-Data"] = '"cache"'
 
 
-async def record(here: Gateway, who: Principal, action: str, resource: str, verdict: str = "succeeded") -> None:
+async def record(here: Identity, who: Principal, action: str, resource: str, verdict: str = "succeeded") -> None:
     """Record the outcome of a change of identity."""
     cause = Cause.request(GROUP, id=ids.new(), tenant=who.tenant, key=f"{who.tenant}:{who.id}")
     done = ActionRecorded(action=action, phase="outcome", verdict=verdict, principal=who.id, resource=resource)
     await here.platform.writer.apply(Changeset(cause).emit(done))
 
 
-async def _signed_in(here: Gateway, request: Request) -> ApiKey | None:
+async def _signed_in(here: Identity, request: Request) -> ApiKey | None:
     """Return the valid key behind the request's cookie."""
     cookie = request.cookies.get(_cookie(here, request))
-    stored = await here.store.key("web", digest(cookie)) if cookie else None
+    stored = await here.keys.key("web", digest(cookie)) if cookie else None
     if stored is None:
         return None
     try:
@@ -135,15 +135,15 @@ def _key_id(who: Principal, *kinds: str) -> str:
     return id
 
 
-def _base(here: Gateway, request: Request) -> str:
+def _base(here: Identity, request: Request) -> str:
     return base(request.url.scheme, request.headers["host"], here.settings.public_url)
 
 
-def _cookie(here: Gateway, request: Request) -> str:
+def _cookie(here: Identity, request: Request) -> str:
     return cookie_name(_base(here, request))
 
 
-def _set_cookie(here: Gateway, request: Request, response: Response, text: str, seconds: int) -> None:
+def _set_cookie(here: Identity, request: Request, response: Response, text: str, seconds: int) -> None:
     secure = _base(here, request).startswith("https:")
     name = _cookie(here, request)
     response.set_cookie(name, text, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")

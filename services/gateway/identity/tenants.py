@@ -7,10 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from libs.errors import Rejected
-from services.gateway.context import Here
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import raises
+from services.gateway.http.models import Id
+from services.gateway.identity.context import Here
 from services.gateway.identity.directory import NoSuchPrincipal, NoSuchTenant
 from services.gateway.identity.key_routes import Tenant, permit, permit_reading
 from services.gateway.identity.models import (
@@ -24,7 +25,6 @@ from services.gateway.identity.models import (
 )
 from services.gateway.identity.security import Authenticated
 from services.gateway.identity.signin import record
-from services.gateway.sessions.models import Id
 
 router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
@@ -95,7 +95,7 @@ async def list_principals(
 ) -> PrincipalList:
     """List the principals of the tenant by id."""
     of = await permit_reading(here, who, tenant)
-    found = await here.store.principals(of, after=after, most=limit)
+    found = await here.keys.principals(of, after=after, most=limit)
     return PrincipalList(
         principals=[PrincipalShown.model_validate(principal) for principal in found],
         next=found[-1].principal if len(found) == limit else None,

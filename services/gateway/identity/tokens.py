@@ -9,16 +9,16 @@ from libs.identity import BadToken, Principal, jwt
 from libs.identity.roles import scopes_of
 from libs.runtime import Platform
 from services.gateway.identity.claims import Mapped, account
-from services.gateway.sessions.store import Store
+from services.gateway.identity.store import Keys
 from services.gateway.settings import Oidc
 
 GUARD = "oidc"
 
 
 class Tokens:
-    def __init__(self, platform: Platform, store: Store, oidc: Oidc) -> None:
+    def __init__(self, platform: Platform, keys: Keys, oidc: Oidc) -> None:
         assert oidc.issuer is not None
-        self._clock, self._store = platform.clock, store
+        self._clock, self._keys = platform.clock, keys
         self._issuer = Issuer(oidc.issuer, oidc.jwks_url, platform.guarded_calls.to(GUARD))
         self._expected = jwt.Expected(oidc.issuer, oidc.audience, oidc.algorithms, oidc.skew_seconds)
         self._mapped = Mapped(oidc.tenant, oidc.tenant_claim, oidc.principal_claim, oidc.roles_claim, oidc.roles)
@@ -37,7 +37,7 @@ class Tokens:
         claims = jwt.verify(token, key, self._expected, now=now)
         found = account(claims, self._mapped)
         # Read with each request: a valid token must not outlive the disabling of its account.
-        if await self._store.disabled(found.tenant, found.principal) is not False:
+        if await self._keys.disabled(found.tenant, found.principal) is not False:
             raise BadToken("this account does not exist or is disabled; ask your administrator")
         scopes, ends = scopes_of(found.roles, found.scopes), datetime.fromtimestamp(claims["exp"], UTC)
         return Principal(found.tenant, found.principal, scopes, found.roles, f"jwt:{kid}", ends)

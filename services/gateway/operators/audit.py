@@ -7,11 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from libs.clients import audit
-from services.gateway.context import Here
+from libs.identity import Principal
 from services.gateway.http import commands
+from services.gateway.http.context import Room
 from services.gateway.http.errors import Responses
 from services.gateway.identity.lasting_access import Access, Download, prepended
 from services.gateway.identity.security import Authenticated
+from services.gateway.operators.context import Here
 from services.gateway.operators.models import AuditFilter, AuditPage, AuditRecord, AuditState
 
 router = APIRouter(tags=["admin"])
@@ -36,6 +38,11 @@ async def search(here: Here, who: Authenticated, look: Annotated[AuditFilter, Qu
 @router.get("/v1/admin/audit/status")
 async def status(here: Here, who: Authenticated) -> AuditState:
     """Report the length of the tenant's chain, its newest link, and how much of it a checkpoint covers."""
+    return await state(here, who)
+
+
+async def state(here: Room, who: Principal) -> AuditState:
+    """Return the state of the tenant's chain, and record the access."""
     await commands.record_access(here, who, READ, "audit:status")
     found = await audit.status(here.platform, who.tenant)
     return AuditState(**found, as_of=here.platform.clock.now())
@@ -49,4 +56,4 @@ async def export(request: Request, here: Here, who: Authenticated) -> Download:
     # Read the first bytes now, so that an unavailable audit worker is an error and not a truncated response.
     first = await anext(lines, b"")
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"', "Content-Type": "application/jsonl"}
-    return Download(prepended(first, lines), Access(here, who, request), headers)
+    return Download(prepended(first, lines), Access(here.identity, who, request), headers)

@@ -18,12 +18,13 @@ from libs.errors import NotFound, Unavailable
 from libs.events import ActionRecorded
 from libs.identity import Principal
 from libs.objects import bodies
-from services.gateway.context import Gateway, Here
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import raises
+from services.gateway.http.models import Id
 from services.gateway.identity.security import Authenticated
+from services.gateway.operators.context import Here, Operators
 from services.gateway.operators.dead_letter_states import Closed, DeadLetter, Outcome, Verb, outcome
 from services.gateway.operators.models import (
     CloseMany,
@@ -38,8 +39,7 @@ from services.gateway.operators.models import (
     Replay,
     ReplayMany,
 )
-from services.gateway.sessions.models import Id
-from services.gateway.sessions.rows import DeadLetterClosed
+from services.gateway.operators.rows import DeadLetterClosed
 
 router = APIRouter(route_class=StrictRoute, tags=["admin"])
 
@@ -122,7 +122,7 @@ async def discard(
 
 
 async def _one(
-    here: Gateway, who: Principal, once: IdempotentRequest, id: str, verb: Verb, reason: str
+    here: Operators, who: Principal, once: IdempotentRequest, id: str, verb: Verb, reason: str
 ) -> LetterClosed:
     async def choose() -> Sequence[DeadLetter]:
         return [await _dead_letter(here, who, id)]
@@ -140,7 +140,7 @@ async def _one(
 
 
 async def _many(
-    here: Gateway, who: Principal, once: IdempotentRequest, wanted: CloseMany, verb: Verb, reason: str
+    here: Operators, who: Principal, once: IdempotentRequest, wanted: CloseMany, verb: Verb, reason: str
 ) -> ManyClosed:
     async def choose() -> Sequence[DeadLetter]:
         return await here.dead_letters.search(who.tenant, wanted.search("open"), most=wanted.limit)
@@ -152,7 +152,7 @@ async def _many(
 
 
 async def _close(
-    here: Gateway, who: Principal, once: IdempotentRequest, choose: Choose, verb: Verb, reason: str
+    here: Operators, who: Principal, once: IdempotentRequest, choose: Choose, verb: Verb, reason: str
 ) -> Mapping[str, Any]:
     """Replay or discard the chosen dead letters in one transaction; return each outcome."""
 
@@ -183,7 +183,7 @@ def _close_one(
     return closed.act_on_dead_letters(DeadLetterAction(verb, dead_letter.grp, dead_letter.event_id))
 
 
-def _reason_digests(here: Gateway, who: Principal, reason: str) -> dict[str, str]:
+def _reason_digests(here: Operators, who: Principal, reason: str) -> dict[str, str]:
     """Return the digest of the reason: audit records contain no content. The text itself is stored with the dead
     dead_letter.
     """
@@ -204,7 +204,7 @@ def _audit_record(who: Principal, dead_letter: DeadLetter, result: Outcome, why:
     )
 
 
-async def _dead_letter(here: Gateway, who: Principal, id: str) -> DeadLetter:
+async def _dead_letter(here: Operators, who: Principal, id: str) -> DeadLetter:
     found = await here.dead_letters.find(who.tenant, id)
     if found is None:
         raise NoSuchDeadLetter

@@ -10,10 +10,9 @@ from typing import Any
 
 import aiosql
 
-from libs.database import Database
 from libs.events import Body
 from services.gateway.operators.dead_letter_states import DeadLetter
-from services.gateway.sessions.store import GROUP
+from services.gateway.schema import Reads
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "dead_letters.sql", "asyncpg")
 
@@ -42,30 +41,24 @@ class Original:
     principal: str | None
 
 
-class DeadLetters:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class DeadLetters(Reads):
     async def search(self, tenant: str, wanted: Search, *, most: int) -> Sequence[DeadLetter]:
         """Return the matching dead letters, newest first."""
         asked = {name: getattr(wanted, name) for name in Search.__slots__}
-        async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.letters_before(connection, tenant=tenant, most=most, **asked)
-            return [DeadLetter(**row) async for row in rows]
+        return await self._rows(DeadLetter, queries.letters_before, tenant, most=most, **asked)
 
     async def codes(self, tenant: str, wanted: Search) -> Mapping[str, int]:
         """Return how many dead letters match by code, on all pages, the most frequent first."""
         asked = {name: getattr(wanted, name) for name in Search.__slots__ if name != "before"}
-        async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.letters_by_code(connection, tenant=tenant, **asked)
-            return {row["code"]: row["letters"] async for row in rows}
+        return dict(await self._rows(_counted, queries.letters_by_code, tenant, **asked))
 
     async def find(self, tenant: str, letter_id: str) -> DeadLetter | None:
-        async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.letter_by_id(connection, tenant=tenant, letter=letter_id)
-        return DeadLetter(**row) if row else None
+        return await self._row(DeadLetter, queries.letter_by_id, tenant, letter=letter_id)
 
     async def original(self, tenant: str, letter_id: str) -> Original:
-        async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.original(connection, tenant=tenant, letter=letter_id)
+        row = await self._one(queries.original, tenant, letter=letter_id)
         return Original(Body.model_validate_json(row["event"]), row["principal"])
+
+
+def _counted(code: str, letters: int) -> tuple[str, int]:
+    return code, letters

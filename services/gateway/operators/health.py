@@ -10,9 +10,9 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from libs.clients import calls
-from services.gateway.context import Gateway, Here
 from services.gateway.identity.security import Authenticated
-from services.gateway.sessions.models import Liveness, Readiness, ServiceHealth, ServiceHealthList
+from services.gateway.operators.context import Here, Operators
+from services.gateway.operators.models import Liveness, Readiness, ServiceHealth, ServiceHealthList
 
 router = APIRouter(tags=["health"])
 
@@ -56,17 +56,17 @@ async def measured() -> Response:
     return Response(await asyncio.to_thread(generate_latest), media_type=CONTENT_TYPE_LATEST)
 
 
-async def readiness(here: Gateway) -> Readiness:
+async def readiness(here: Operators) -> Readiness:
     """Return the last known state; check now if no background task does."""
-    known = here.health
+    known = here.process.health
     if known.watched_at is None:
         await known.look()
     # The process's own problems may repeat those of its dependencies.
-    problems = list(dict.fromkeys([*here.problems(), *known.problems()]))
+    problems = list(dict.fromkeys([*here.process.problems(), *known.problems()]))
     return Readiness.model_validate({"ready": not problems, "problems": problems, **known.known()})
 
 
-async def _service_health(here: Gateway, name: str, own: Readiness) -> ServiceHealth:
+async def _service_health(here: Operators, name: str, own: Readiness) -> ServiceHealth:
     if name in own.services:
         return _reported(name, own.model_dump())
     try:

@@ -1,4 +1,4 @@
-"""Models of the operator routes: dead letters, events waiting for policy, the bus, and the audit log."""
+"""Models of the operator routes: dead letters, events waiting for policy, the bus, the audit log, and health."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from libs.events import registry
 from libs.runtime import Source
+from services.gateway.http.models import MAX_POSITION, VISIBLE, Id, RequestModel, ResponseModel, short
 from services.gateway.operators.dead_letters import Search
-from services.gateway.sessions.models import VISIBLE, Id, RequestModel, ResponseModel
-from services.gateway.sessions.projection import short
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Why = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=VISIBLE)]
 Remark = Annotated[str, StringConstraints(max_length=2_000)]
 State = Literal["open", "replayed", "discarded"]
-MAX_POSITION = 2**63 - 1
 DATED = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
 
 
@@ -350,6 +348,52 @@ class AuditState(ResponseModel):
     head: str
     """The newest link, in hex; that of an empty chain is its genesis."""
     behind: int
+    as_of: datetime
+
+
+class Check(ResponseModel):
+    """A dependency at its last check. `level` is its degradation: none, minor, moderate, severe, critical. `circuit` is
+    its circuit breaker's state: closed, half_open, open.
+    """
+
+    ok: bool
+    detail: str = ""
+    level: str = "none"
+    circuit: str = "closed"
+
+
+class Liveness(ResponseModel):
+    status: Literal["alive"]
+
+
+class Readiness(ResponseModel):
+    ready: bool
+    pid: int
+    """The id of the responding process."""
+    version: str
+    services: list[str]
+    """The services that this process runs."""
+    level: str
+    """The level of the most degraded dependency."""
+    checks: dict[str, Check]
+    problems: list[str]
+
+
+class ServiceHealth(ResponseModel):
+    """A service. `down`: it does not answer. All services of one process have the state and the problems of that
+    process.
+    """
+
+    service: str
+    state: Literal["ready", "not_ready", "down"]
+    pid: int | None = None
+    version: str | None = None
+    level: str = "none"
+    problems: list[str] = Field(default=[])
+
+
+class ServiceHealthList(ResponseModel):
+    services: list[ServiceHealth]
     as_of: datetime
 
 

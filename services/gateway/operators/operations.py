@@ -18,12 +18,13 @@ from libs.events import ActionRecorded
 from libs.events.topics import EVERYONE, TOPICS
 from libs.policy import PolicyUnanswered
 from libs.runtime import EffectiveSetting
-from services.gateway.context import Here
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import raises
+from services.gateway.http.models import Id
 from services.gateway.identity.security import Authenticated
+from services.gateway.operators.context import Here
 from services.gateway.operators.models import (
     BusState,
     GroupState,
@@ -38,7 +39,6 @@ from services.gateway.operators.models import (
     TopicState,
 )
 from services.gateway.operators.samples import EVERY_SECONDS
-from services.gateway.sessions.models import Id
 
 router = APIRouter(route_class=StrictRoute, tags=["admin"])
 
@@ -119,7 +119,7 @@ async def measured(here: Here, who: Authenticated) -> MetricHistory:
     """
     await commands.record_access(here, who, METRICS_READ)
     return MetricHistory(
-        services=here.health.known()["services"],
+        services=here.process.health.known()["services"],
         every_seconds=EVERY_SECONDS,
         samples=[MetricSample.model_validate(sample) for sample in here.samples()],
         grafana_url=here.settings.grafana_url,

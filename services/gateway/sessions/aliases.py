@@ -6,14 +6,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, WebSocket
 
-from services.gateway.context import Here
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import raises
+from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.security import Authenticated, CanRead
 from services.gateway.sessions import socket
-from services.gateway.sessions.models import Id, RunRequest, RunResponse, SessionShown, Status
+from services.gateway.sessions.context import Here
+from services.gateway.sessions.models import RunRequest, RunResponse, SessionShown, Status
 from services.gateway.sessions.routes import SENDING, send_message
 from services.gateway.sessions.stream import Position, Until
 

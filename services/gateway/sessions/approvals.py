@@ -13,15 +13,17 @@ from libs.errors import NotFound, Rejected
 from libs.events import ApprovalDecided
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
-from services.gateway.context import Gateway, Here, ReadOnly, seen_as
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
-from services.gateway.http.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import FOLDER, Refusal, raises
+from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.security import Authenticated, CanRead
-from services.gateway.sessions import outcomes, rows
-from services.gateway.sessions.models import Answer, ApprovalList, ApprovalShown, Commanded, Draft, DraftGiven, Id
+from services.gateway.sessions import commanded, outcomes, rows
+from services.gateway.sessions.commanded import COMMANDED
+from services.gateway.sessions.context import Here, ReadOnly, Sessions, seen_as
+from services.gateway.sessions.models import Answer, ApprovalList, ApprovalShown, Commanded, Draft, DraftGiven
 from services.gateway.sessions.outcomes import STALE
 from services.gateway.sessions.store import Approval, Session
 
@@ -110,7 +112,7 @@ async def keep_draft(here: Here, who: CanRead, approval_id: Annotated[Id, Path()
 
 
 async def _figures(
-    here: Gateway, who: Principal, approval: Approval, session: Session, exclude: Sequence[str]
+    here: Sessions, who: Principal, approval: Approval, session: Session, exclude: Sequence[str]
 ) -> dict[str, Any]:
     """Return how many changes an approval without the excluded ones makes and leaves out, or why it cannot be."""
     if approval.kind != COMMIT:
@@ -144,7 +146,7 @@ async def answer(
     return done
 
 
-async def decide(here: Gateway, who: Principal, once: IdempotentRequest, approval_id: str, body: Answer) -> Commanded:
+async def decide(here: Sessions, who: Principal, once: IdempotentRequest, approval_id: str, body: Answer) -> Commanded:
     """Answer an approval, and wait briefly for its outcome. Raises NotFound, ReadOnly or Rejected."""
     approval = await _approval(here, who, approval_id)
     session = await here.writable(who, approval.session_id)
@@ -153,7 +155,7 @@ async def decide(here: Gateway, who: Principal, once: IdempotentRequest, approva
 
 
 async def submit_answer(
-    here: Gateway, who: Principal, once: IdempotentRequest, approval: Approval, session: Session, body: Answer
+    here: Sessions, who: Principal, once: IdempotentRequest, approval: Approval, session: Session, body: Answer
 ) -> dict[str, Any]:
     """Forward the answer. The conversation worker decides whether the approval is still open."""
 
@@ -176,12 +178,12 @@ async def submit_answer(
             args=body.args,
         )
         changeset = Changeset(cause).emit(record, event)
-        return CommandResult(changeset, commands.receipt(cause, approval.turn_id, session))
+        return CommandResult(changeset, commanded.receipt(cause, approval.turn_id, session))
 
     return dict(await commands.write(here, who, once, decide))
 
 
-async def _check_commit_answer(here: Gateway, who: Principal, session: Session, body: Answer) -> None:
+async def _check_commit_answer(here: Sessions, who: Principal, session: Session, body: Answer) -> None:
     """Raise Rejected if the answer edits args, or excludes something outside the change."""
     if body.args is not None:
         raise NoArgs
@@ -189,7 +191,7 @@ async def _check_commit_answer(here: Gateway, who: Principal, session: Session, 
         await _exclusion(here, who, session, body.exclude)
 
 
-async def _exclusion(here: Gateway, who: Principal, session: Session, exclude: Sequence[str]) -> dict[str, Any]:
+async def _exclusion(here: Sessions, who: Principal, session: Session, exclude: Sequence[str]) -> dict[str, Any]:
     """Return what a commit without these paths does. Raises Rejected if they cannot be left out."""
     path = f"/internal/v1/sessions/{session.session_id}/exclusions"
     asked = {"root": session.root, "paths": list(exclude)}
@@ -198,7 +200,7 @@ async def _exclusion(here: Gateway, who: Principal, session: Session, exclude: S
 
 
 async def closing(
-    here: Gateway, who: Principal, receipt: Mapping[str, Any], approval_id: str, *, same: str | None
+    here: Sessions, who: Principal, receipt: Mapping[str, Any], approval_id: str, *, same: str | None
 ) -> Commanded:
     """Return a command that answers a question, with the event that closed it if known in time.
 
@@ -206,14 +208,14 @@ async def closing(
         AlreadyClosed: another answer came first, with another outcome than `same`.
     """
     own = receipt["request_id"]
-    event = await commands.outcome_event(here, who, receipt, lambda each: outcomes.closes(approval_id, own, each))
+    event = await commanded.outcome_event(here, who, receipt, lambda each: outcomes.closes(approval_id, own, each))
     if event is not None and event.data["outcome"] == STALE:
         now = await here.store.approval(who.tenant, approval_id)
         if now is not None and now.outcome is not None:
             raise AlreadyClosed(f"this is already closed: {now.outcome}")
     elif event is not None and event.correlation != own and event.data["outcome"] != same:
         raise AlreadyClosed(f"this is already closed: {event.data['outcome']}")
-    return commands.commanded(receipt, event)
+    return commanded.commanded(receipt, event)
 
 
 def check_open(question: Approval, digest: str) -> None:
@@ -224,7 +226,7 @@ def check_open(question: Approval, digest: str) -> None:
         raise Changed
 
 
-async def _approval(here: Gateway, who: Principal, approval_id: str) -> Approval:
+async def _approval(here: Sessions, who: Principal, approval_id: str) -> Approval:
     found = await here.store.approval(who.tenant, approval_id)
     if found is None:
         raise NoSuchApproval

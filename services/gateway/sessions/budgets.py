@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from services.gateway.context import Here
 from services.gateway.http.bodies import StrictRoute
+from services.gateway.http.models import Id
 from services.gateway.identity.security import CanRead
-from services.gateway.sessions.models import Budgets, BudgetShown, Id
+from services.gateway.sessions.context import Here
+from services.gateway.sessions.models import Budgets, BudgetShown
 
 router = APIRouter(route_class=StrictRoute, tags=["budgets"])
 

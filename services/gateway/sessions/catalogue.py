@@ -12,9 +12,9 @@ from pydantic import Field, StringConstraints
 from libs.clients import TIMEOUT_SECONDS, call
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
-from services.gateway.context import Gateway, Here
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import FOLDER, Refusal, raises
+from services.gateway.http.models import RequestModel
 from services.gateway.identity.security import Authenticated
 from services.gateway.sessions.catalogue_models import (
     RemoteServerList,
@@ -25,7 +25,8 @@ from services.gateway.sessions.catalogue_models import (
     SkillRevoked,
     ToolList,
 )
-from services.gateway.sessions.models import RequestModel, Root
+from services.gateway.sessions.context import Here, Sessions
+from services.gateway.sessions.models import Root
 
 router = APIRouter(route_class=StrictRoute, tags=["catalogue"])
 
@@ -140,14 +141,14 @@ def _decision(who: Principal, name: str, root: str) -> dict[str, Any]:
     return {"root": root, "name": name, **_operator(who)}
 
 
-async def _get(here: Gateway, tenant: str, what: str, params: Mapping[str, str]) -> Response:
+async def _get(here: Sessions, tenant: str, what: str, params: Mapping[str, str]) -> Response:
     return JSONResponse(
         await call(here.platform, EXECUTOR, "GET", f"/internal/v1/{what}", tenant=tenant, params=params)
     )
 
 
 async def _put(
-    here: Gateway, who: Principal, what: str, decision: Mapping[str, Any], *, seconds: float = TIMEOUT_SECONDS
+    here: Sessions, who: Principal, what: str, decision: Mapping[str, Any], *, seconds: float = TIMEOUT_SECONDS
 ) -> Response:
     """Forward the decision. The executor asks policy and records it: only the executor can compare the digest with the
     files.

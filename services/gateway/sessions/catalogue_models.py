@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from libs.events import Diff
-from services.gateway.sessions.models import ResponseModel
+from services.gateway.http.models import ResponseModel
 
 EffectClass = Literal["pure", "idempotent", "reconcilable", "compensable", "at_most_once", "staged"]
 

@@ -13,15 +13,18 @@ from libs.changes import Changeset
 from libs.errors import NotFound
 from libs.events import EffectResolved
 from libs.identity import Principal
-from services.gateway.context import Gateway, Here, ReadOnly, seen_as
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
-from services.gateway.http.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import raises
+from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.security import Authenticated, CanRead
+from services.gateway.sessions import commanded
 from services.gateway.sessions.approvals import AlreadyClosed, Changed, check_open, closing
-from services.gateway.sessions.models import ApprovalShown, Commanded, EffectList, Finding, Id
+from services.gateway.sessions.commanded import COMMANDED
+from services.gateway.sessions.context import Here, ReadOnly, Sessions, seen_as
+from services.gateway.sessions.models import ApprovalShown, Commanded, EffectList, Finding
 from services.gateway.sessions.outcomes import EFFECT
 from services.gateway.sessions.store import Approval
 
@@ -73,7 +76,7 @@ async def resolve(
 
 
 async def _submit_finding(
-    here: Gateway, who: Principal, once: IdempotentRequest, effect: Approval, body: Finding
+    here: Sessions, who: Principal, once: IdempotentRequest, effect: Approval, body: Finding
 ) -> dict[str, Any]:
     """Forward the finding. The conversation worker decides whether the effect is still unknown."""
     session = await here.writable(who, effect.session_id)
@@ -93,12 +96,12 @@ async def _submit_finding(
             data=body.data,
         )
         changeset = Changeset(cause).emit(record, event)
-        return CommandResult(changeset, commands.receipt(cause, effect.turn_id, session))
+        return CommandResult(changeset, commanded.receipt(cause, effect.turn_id, session))
 
     return dict(await commands.write(here, who, once, decide))
 
 
-async def _effect(here: Gateway, who: Principal, effect_id: str) -> Approval:
+async def _effect(here: Sessions, who: Principal, effect_id: str) -> Approval:
     found = await here.store.approval(who.tenant, effect_id)
     if found is None or found.kind != EFFECT:
         raise NoSuchEffect

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from libs.changes import Cause, Changeset
 from libs.events import Asset, Hitl, MessageReceived, ToolCall
 from libs.identity import Principal
-from libs.skills.categories import free_name
+from services.gateway.files.rows import MessageAttached
 from services.gateway.sessions.projection import ACCEPTED
-from services.gateway.sessions.rows import CopiedEvent, MessageAttached, SessionOpened, SessionTitled, TurnOpened
+from services.gateway.sessions.rows import CopiedEvent, SessionOpened, SessionTitled, TurnOpened
 
 TITLE_MOST = 80
 
@@ -92,15 +92,6 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
 def turn_opened(cause: Cause, *, turn_id: str, text: str, at: str) -> Changeset:
     """Return the changeset of a turn without a message: a rollback's."""
     return Changeset(cause).put(_turn(cause, turn_id=turn_id, message_id=None, text=text, at=at))
-
-
-def named_apart(files: Iterable[Asset]) -> tuple[Asset, ...]:
-    """Return the files with a name each: tools reach them by it."""
-    found: dict[str, Asset] = {}
-    for file in files:
-        name = free_name(file.filename, found)
-        found[name] = file.model_copy(update={"filename": name})
-    return tuple(found.values())
 
 
 def _attached(cause: Cause, caller: Principal, message: Message) -> Iterator[MessageAttached]:

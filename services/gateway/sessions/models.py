@@ -1,46 +1,26 @@
-"""Models of requests and responses. A request with an unknown field is rejected."""
+"""Models of sessions, messages, turns, events, approvals and commands."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AwareDatetime,
-    BaseModel,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
     StringConstraints,
     model_validator,
 )
-from pydantic_core import CoreSchema
-from typing_extensions import override
 
 from libs.events import ATTACHMENTS_MOST, Asset, Hitl
-from services.gateway.http.values import failing_fast
+from services.gateway.http.models import VISIBLE, Id, RequestModel, ResponseModel
 
-Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-VISIBLE = r"[^\s\x85\uFEFF]"
-r"""A visible character. `\s` of Rust, which decides here, and of ECMA-262, which clients read, differ in these two."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=100_000, pattern=VISIBLE)]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Root = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^/")]
 Reason = Annotated[str, StringConstraints(max_length=2_000)]
 Exclusions = Annotated[tuple[Annotated[str, StringConstraints(max_length=4096)], ...], Field(max_length=1_000)]
-
-
-class RequestModel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @classmethod
-    @override
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return cast("CoreSchema", failing_fast(handler(source)))
-
-
-class ResponseModel(BaseModel):
-    model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
 class NewSession(RequestModel):
@@ -302,7 +282,7 @@ class MessageAccepted(ResponseModel):
     text: str
     principal: str
     hitl: Hitl
-    attachments: list[Asset] = []
+    attachments: list[Asset] = Field(default=[])
 
 
 class Delta(ResponseModel):
@@ -321,22 +301,6 @@ class EventList(ResponseModel):
     """`after=` of the next page."""
     more: bool
     as_of: int
-
-
-class UploadShown(ResponseModel):
-    """An uploaded file. Once complete, `media_type` and `sha256` are those of its content, and messages may name it."""
-
-    upload_id: str
-    """Also the id of the asset."""
-    filename: str
-    media_type: str
-    size: int
-    received: int
-    """Bytes that have arrived."""
-    sha256: str | None
-    complete: bool
-    expires_at: datetime | None
-    """When it is deleted, unless a message names it before; null: not any more."""
 
 
 class Commanded(ResponseModel):
@@ -443,50 +407,4 @@ class Status(ResponseModel):
     turns: int
     approvals: int
     session: SessionShown | None = None
-    as_of: datetime
-
-
-class Check(ResponseModel):
-    """A dependency at its last check. `level` is its degradation: none, minor, moderate, severe, critical. `circuit` is
-    its circuit breaker's state: closed, half_open, open.
-    """
-
-    ok: bool
-    detail: str = ""
-    level: str = "none"
-    circuit: str = "closed"
-
-
-class Liveness(ResponseModel):
-    status: Literal["alive"]
-
-
-class Readiness(ResponseModel):
-    ready: bool
-    pid: int
-    """The id of the responding process."""
-    version: str
-    services: list[str]
-    """The services that this process runs."""
-    level: str
-    """The level of the most degraded dependency."""
-    checks: dict[str, Check]
-    problems: list[str]
-
-
-class ServiceHealth(ResponseModel):
-    """A service. `down`: it does not answer. All services of one process have the state and the problems of that
-    process.
-    """
-
-    service: str
-    state: Literal["ready", "not_ready", "down"]
-    pid: int | None = None
-    version: str | None = None
-    level: str = "none"
-    problems: list[str] = []
-
-
-class ServiceHealthList(ResponseModel):
-    services: list[ServiceHealth]
     as_of: datetime

@@ -19,15 +19,11 @@ from libs.events import (
     TurnStarted,
 )
 from libs.events.reasons import ANSWERED_CLARIFICATION
+from services.gateway.files.rows import AssetPut
 from services.gateway.sessions import rows
 
 ACCEPTED = "suma.message.accepted.v1"
 """The only type in session_events that is not an event of the bus: a message answered with 202."""
-
-
-def short(event_type: str) -> str:
-    """Return the public name of an event type: `turn.started` for `suma.turn.started.v1`."""
-    return event_type.removeprefix("suma.").rsplit(".v", 1)[0]
 
 
 def projected(event: Envelope[Any]) -> Iterator[Row]:
@@ -57,7 +53,7 @@ def projected(event: Envelope[Any]) -> Iterator[Row]:
 
 
 def _asset_stored(event: Envelope[StepChanged], result: Asset) -> Row:
-    return rows.AssetPut(
+    return AssetPut(
         asset_id=result.asset_id,
         session_id=event.session,
         turn_id=event.data.turn_id,

@@ -1,49 +1,3 @@
--- name: credential(kind, value)^
--- The key behind a credential of any tenant: it is looked up before the tenant is known.
-select tenant_id, key_id, hash, principal, scopes, roles, expires_at, revoked_at, used_at, disabled, origin,
-    signing_key::text as signing_key
-from gateway.credential(:kind, :value);
-
--- name: account(tenant, principal)$
--- Whether a principal of an outside issuer may act: null without its tenant, else whether it or the tenant is disabled.
-select t.disabled_at is not null or p.disabled_at is not null
-from gateway.tenants t
-left join gateway.principals p on p.tenant_id = t.tenant_id and p.principal_id = :principal
-where t.tenant_id = :tenant;
-
--- name: keys_of(tenant, principal, ended, before, most)
--- A tenant's keys, newest first; without `ended`, only valid ones.
-select k.tenant_id as tenant, k.key_id, k.principal, k.name, k.roles, k.scopes, k.origin, k.created_at, k.created_by, k.expires_at,
-    k.revoked_at, k.used_at, k.signing_key is not null as signs,
-    case when k.revoked_at is not null then 'revoked' when k.expires_at <= bus.now() then 'expired' else 'valid' end as state,
-    (select count(*) from gateway.web_sessions w
-        where w.tenant_id = k.tenant_id and w.key_id = k.key_id and w.ended_at is null and w.expires_at > bus.now()) as browsers
-from gateway.api_keys k
-where k.tenant_id = :tenant and (cast(:principal as text) is null or k.principal = :principal)
-    and (:ended or (k.revoked_at is null and (k.expires_at is null or k.expires_at > bus.now())))
-    and (cast(:before as text) is null or (k.created_at, k.key_id) < (
-        select b.created_at, b.key_id from gateway.api_keys b where b.tenant_id = :tenant and b.key_id = :before
-    ))
-order by k.created_at desc, k.key_id desc limit :most;
-
--- name: key_of(tenant, id)^
-select k.tenant_id as tenant, k.key_id, k.principal, k.name, k.roles, k.scopes, k.origin, k.created_at, k.created_by, k.expires_at,
-    k.revoked_at, k.used_at, k.signing_key is not null as signs,
-    case when k.revoked_at is not null then 'revoked' when k.expires_at <= bus.now() then 'expired' else 'valid' end as state,
-    (select count(*) from gateway.web_sessions w
-        where w.tenant_id = k.tenant_id and w.key_id = k.key_id and w.ended_at is null and w.expires_at > bus.now()) as browsers
-from gateway.api_keys k where k.tenant_id = :tenant and k.key_id = :id;
-
--- name: principals_of(tenant, after, most)
--- A tenant's principals by id, with the number of their valid keys.
-select p.tenant_id as tenant, p.principal_id as principal, p.created_at, p.disabled_at,
-    (select count(*) from gateway.api_keys k
-        where k.tenant_id = p.tenant_id and k.principal = p.principal_id and k.revoked_at is null
-            and (k.expires_at is null or k.expires_at > bus.now())) as keys
-from gateway.principals p
-where p.tenant_id = :tenant and (cast(:after as text) is null or p.principal_id > :after)
-order by p.principal_id limit :most;
-
 -- name: session_by_id(tenant, session)^
 -- A session with the last number of its sequence, and its oldest open turn.
 select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
@@ -147,44 +101,6 @@ where tenant_id = :tenant and outcome is null and (cast(:session as text) is nul
     ))
 order by opened_at, approval_id limit :most;
 
--- name: asset_by_id(tenant, asset, reader)^
--- A file; `seen` says whether the reader sees an upload: it is its own, or a message of a session that it sees names it.
-select a.asset_id, a.session_id, a.turn_id, a.filename, a.media_type, a.sha256, a.size, a.principal,
-    cast(:reader as text) is null or a.principal = :reader or exists (
-        select from gateway.message_attachments m
-        join gateway.session_envelopes s on s.tenant_id = m.tenant_id and s.session_id = m.session_id
-        where m.tenant_id = a.tenant_id and m.asset_id = a.asset_id and (s.principal = :reader or s.shared is not null)
-    ) as seen
-from gateway.attachments a where a.tenant_id = :tenant and a.asset_id = :asset;
-
--- name: upload_by_id(tenant, principal, upload)^
--- A principal's upload: under way, or complete (then `received` is its size and `sha256` is verified).
-select o.upload_id, o.filename, o.media_type, o.size, o.received, o.sha256, false as complete, o.expires_at, o.metadata
-from gateway.uploads o where o.tenant_id = :tenant and o.upload_id = :upload and o.principal = :principal
-union all
-select a.asset_id, a.filename, a.media_type, a.size, a.size, a.sha256, true, a.expires_at, a.metadata
-from gateway.attachments a where a.tenant_id = :tenant and a.asset_id = :upload and a.principal = :principal;
-
--- name: upload_parts(tenant, upload)
--- The stored pieces of an upload, in order.
-select sha256 from gateway.upload_parts
-where tenant_id = :tenant and upload_id = :upload and stored order by start;
-
--- name: upload_usage(tenant)^
-select files, bytes from gateway.upload_usage(:tenant);
-
--- name: upload_left(tenant, upload)$
--- Seconds until an upload expires; null when it is gone or in use.
-select extract(epoch from expires_at - bus.now())::float8 from (
-    select o.expires_at from gateway.uploads o where o.tenant_id = :tenant and o.upload_id = :upload
-    union all
-    select a.expires_at from gateway.attachments a
-    where a.tenant_id = :tenant and a.asset_id = :upload and a.principal is not null and a.expires_at is not null
-) as u;
-
--- name: condemned_blobs(tenant, collector, most)
-select sha256 from gateway.upload_blobs where tenant_id = :tenant and collector = :collector order by sha256 limit :most;
-
 -- name: last_change(tenant, session, change)$
 -- The session's commit that was committed, or rolled back as a whole, last; only one that it still is.
 select commit_id from (
@@ -196,18 +112,6 @@ select commit_id from (
     order by commit_id, c.seq desc
 ) as latest
 where change = :change order by seq desc limit 1;
-
--- name: receipt(tenant, principal, key, keep)^
--- The stored answer of this idempotency key, while it is valid.
-select body_hash, receipt::text as receipt from gateway.idempotency
-where tenant_id = :tenant and principal = :principal and key = :key and at >= bus.now() - make_interval(secs => :keep);
-
--- name: last_receipt(tenant, principal, prefix, keep)^
--- The newest stored answer among the idempotency keys with this beginning.
-select key, body_hash, receipt::text as receipt from gateway.idempotency
-where tenant_id = :tenant and principal = :principal and starts_with(key, :prefix)
-    and at >= bus.now() - make_interval(secs => :keep)
-order by at desc limit 1;
 
 -- name: counts(tenant, reader)^
 -- The counts of the sessions that a principal sees.
@@ -221,9 +125,6 @@ select
     (select count(*) from gateway.approvals a join seen using (session_id) where a.tenant_id = :tenant and a.outcome is null)
         as approvals,
     bus.now() as at;
-
--- name: alive()$
-select 1;
 
 -- name: waiting(tenant, session, most)^
 -- Open turns of a tenant and of one of its sessions, counted up to the limit.

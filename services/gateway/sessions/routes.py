@@ -14,16 +14,18 @@ from libs.changes import Changeset
 from libs.errors import Denied, NotFound, Rejected, Unavailable
 from libs.events import Asset, Hitl, ToolCall, TurnCancelRequested
 from libs.identity import Principal
-from services.gateway.context import Gateway, Here, NoSuchSession, ReadOnly, seen_as
 from services.gateway.files.uploads import NoSuchAttachment
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
-from services.gateway.http.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import FULL, raises
+from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.lasting_access import Access, AccessChanged
 from services.gateway.identity.security import Authenticated, CanChat, CanRead
-from services.gateway.sessions import messages, outcomes
+from services.gateway.sessions import commanded, messages, outcomes
+from services.gateway.sessions.commanded import COMMANDED
+from services.gateway.sessions.context import Here, NoSuchSession, ReadOnly, Sessions, seen_as
 from services.gateway.sessions.messages import Message
 from services.gateway.sessions.models import (
     Accepted,
@@ -31,7 +33,6 @@ from services.gateway.sessions.models import (
     Commanded,
     FirstMessage,
     History,
-    Id,
     NewMessage,
     NewSession,
     SessionList,
@@ -139,8 +140,8 @@ async def invoke(
     """Send a message; with `?wait=`, return the finished turn (200) if it ends in time."""
     accepted = await send_message(here, who, IdempotentRequest.of(request, key, body), body)
     wait = min(wait, here.settings.wait_most)
-    held = Access(here, who, request, accepted.session_id)
-    turn = await _ended(held, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
+    held = here.access(who, request, accepted.session_id)
+    turn = await _ended(here, held, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
     if turn is None:
         return JSONResponse(accepted.model_dump(mode="json"), 202)
     return JSONResponse(TurnShown.model_validate(turn).model_dump(mode="json"))
@@ -224,7 +225,7 @@ async def cancel(
     return done
 
 
-async def cancel_turn(here: Gateway, who: Principal, once: IdempotentRequest, turn_id: str, body: Cancel) -> Commanded:
+async def cancel_turn(here: Sessions, who: Principal, once: IdempotentRequest, turn_id: str, body: Cancel) -> Commanded:
     """Request a turn's cancellation, and wait briefly for its end. Raises NotFound, ReadOnly or TurnOver."""
     turn = await turn_of(here, who, turn_id)
     session = await here.writable(who, turn.session_id)
@@ -236,15 +237,15 @@ async def cancel_turn(here: Gateway, who: Principal, once: IdempotentRequest, tu
         request = TurnCancelRequested(
             turn_id=turn_id, principal=who.id, scopes=tuple(sorted(who.scopes)), reason=body.reason
         )
-        receipt = commands.receipt(cause, turn_id, session)
-        return CommandResult(commands.requested(cause, who, "turn.cancel").emit(request), receipt)
+        receipt = commanded.receipt(cause, turn_id, session)
+        return CommandResult(commanded.requested(cause, who, "turn.cancel").emit(request), receipt)
 
     receipt = await commands.write(here, who, once, decide)
-    return await commands.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))
+    return await commanded.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))
 
 
 async def send_message(
-    here: Gateway,
+    here: Sessions,
     who: Principal,
     once: IdempotentRequest,
     body: FirstMessage,
@@ -264,10 +265,10 @@ async def send_message(
         session = found or await _opened(here, who, opens)
         name, turn = session.session_id if session else opens or ids.new(), ids.new()
         if session is None:
-            here.queue_limiter.opened(who.tenant, name)
-        await here.queue_limiter.admit(who.tenant, name)
+            here.open_turns.opened(who.tenant, name)
+        await here.open_turns.admit(who.tenant, name)
         cause = commands.cause_of(who, name, turn)
-        files = await here.uploads.attached(who, body.attachments)
+        files = await here.files.uploads.attached(who, body.attachments)
         message = _message(body, session, turn, at, files, call)
         if session is not None:
             changeset = messages.accepted(cause, who, message)
@@ -284,19 +285,18 @@ async def send_message(
     return Accepted.model_validate(await commands.write(here, who, once, decide))
 
 
-async def _opened(here: Gateway, who: Principal, name: str | None) -> Session | None:
+async def _opened(here: Sessions, who: Principal, name: str | None) -> Session | None:
     """Return the session that a concurrent request has opened by this id."""
     with suppress(NoSuchSession):
         return await here.writable(who, name) if name else None
     return None
 
 
-async def _ended(held: Access, turn_id: str, *, wait: float, repeated: bool) -> Turn | None:
+async def _ended(here: Sessions, held: Access, turn_id: str, *, wait: float, repeated: bool) -> Turn | None:
     """Return a turn once it has ended; None if it does not within `wait` seconds, or this process stops.
 
     The turn of a repeated request may have ended already. Raises AccessChanged.
     """
-    here, who = held.here, held.who
     now = asyncio.get_running_loop().time
     until = now() + wait
     with here.streams.awaiting_end(turn_id) as ended, held.held(ended.set) as holder:
@@ -311,14 +311,14 @@ async def _ended(held: Access, turn_id: str, *, wait: float, repeated: bool) -> 
             if not holder.valid:
                 raise AccessChanged
             with suppress(Unavailable):
-                turn = await here.store.turn(who.tenant, turn_id)
+                turn = await here.store.turn(held.who.tenant, turn_id)
                 if turn is not None and turn.ended_at is not None:
                     return turn
             if now() >= until or here.streams.closed:
                 return None
 
 
-async def _shared(here: Gateway, who: Principal, session_id: str, granted: access.Shared | None) -> SessionRead:
+async def _shared(here: Sessions, who: Principal, session_id: str, granted: access.Shared | None) -> SessionRead:
     session = await here.readable(who, session_id)
     if not access.shares(who, session.principal):
         raise NotYours
@@ -347,7 +347,7 @@ def _read(session: Session) -> SessionRead:
     return SessionRead(**shown.model_dump(), as_of=session.last_seq)
 
 
-async def turn_of(here: Gateway, who: Principal, turn_id: str) -> TurnShown:
+async def turn_of(here: Sessions, who: Principal, turn_id: str) -> TurnShown:
     """Return a turn of a session that the caller reads. Raises NotFound, also for one of others."""
     found = await here.store.turn(who.tenant, turn_id)
     if found is None:

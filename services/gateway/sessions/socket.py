@@ -16,10 +16,10 @@ from fastapi import APIRouter, Path, Response, WebSocket, WebSocketDisconnect
 from libs.identity import Principal
 from libs.runtime.problem_details import document
 from libs.telemetry import logger
-from services.gateway.context import Gateway, Here, NoSuchSession
 from services.gateway.http.errors import STREAMS_FULL, Refusal, raises
+from services.gateway.http.models import Id
 from services.gateway.identity.security import READING, CanRead, require
-from services.gateway.sessions.models import Id
+from services.gateway.sessions.context import Here, NoSuchSession, Sessions
 from services.gateway.sessions.routes import NoSuchTurn
 from services.gateway.sessions.stream import End, Position, Until, View, delta_of
 from services.gateway.sessions.viewer import Heartbeat, Item, TextDelta
@@ -53,7 +53,7 @@ async def stream(
     await serve(socket, here, session_id, after, until)
 
 
-async def serve(socket: WebSocket, here: Gateway, session_id: str, after: int, until: str | None) -> None:
+async def serve(socket: WebSocket, here: Sessions, session_id: str, after: int, until: str | None) -> None:
     """Send a session's events over a WebSocket until either side ends it.
 
     Raises `SumaError` before the socket opens: the framework answers with its problem document.

@@ -25,13 +25,14 @@ from typing_extensions import override
 
 from libs.identity import Principal
 from libs.telemetry import logger, metrics
-from services.gateway.context import Gateway, Here, NoSuchSession
 from services.gateway.http.errors import STREAMS_FULL, raises
+from services.gateway.http.models import Id
 from services.gateway.identity.lasting_access import Access
 from services.gateway.identity.security import CanRead
 from services.gateway.identity.verification import Holder
 from services.gateway.sessions import outcomes
-from services.gateway.sessions.models import EventList, Id, StreamEvent
+from services.gateway.sessions.context import Here, NoSuchSession, Sessions
+from services.gateway.sessions.models import EventList, StreamEvent
 from services.gateway.sessions.routes import NoSuchTurn, turn_of
 from services.gateway.sessions.store import Numbered, Session
 from services.gateway.sessions.streams import Channel
@@ -83,7 +84,7 @@ async def events(
     return ServerSent(_encoded(view), seconds=here.settings.send_seconds, session=session_id)
 
 
-async def _page(here: Gateway, who: Principal, session_id: str, after: int, limit: int) -> Response:
+async def _page(here: Sessions, who: Principal, session_id: str, after: int, limit: int) -> Response:
     session = await here.readable(who, session_id)
     found = await here.store.events(who.tenant, session.session_id, after=after, most=limit)
     last = found.events[-1].seq if found.events else after
@@ -128,7 +129,7 @@ class ServerSent(StreamingResponse):
 class View:
     """One caller's stream of a session's events, over either transport."""
 
-    here: Gateway
+    here: Sessions
     who: Principal
     connection: HTTPConnection
     session: Session
@@ -137,7 +138,7 @@ class View:
 
     @classmethod
     async def of(
-        cls, here: Gateway, who: Principal, connection: HTTPConnection, session_id: str, after: int, until: str | None
+        cls, here: Sessions, who: Principal, connection: HTTPConnection, session_id: str, after: int, until: str | None
     ) -> View:
         """Return the caller's view.
 
@@ -174,7 +175,7 @@ class View:
     @property
     def _access(self) -> Access:
         others = self.session.principal != self.who.id
-        return Access(self.here, self.who, self.connection, self.session.session_id if others else None)
+        return self.here.access(self.who, self.connection, self.session.session_id if others else None)
 
     def _viewer(self, channel: Channel, holder: Holder) -> Viewer:
         settings = self.here.settings

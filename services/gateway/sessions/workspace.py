@@ -14,14 +14,13 @@ from libs.errors import Rejected
 from libs.events import RollbackRequested
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
-from services.gateway.context import Gateway, Here, NoSuchSession, ReadOnly
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
-from services.gateway.http.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import FOLDER, Refusal, raises
+from services.gateway.http.models import MAX_POSITION, Id
 from services.gateway.identity.security import Authenticated, CanReadFiles
-from services.gateway.operators.models import MAX_POSITION
-from services.gateway.sessions import messages, outcomes
+from services.gateway.sessions import commanded, messages, outcomes
 from services.gateway.sessions.approvals import EDITS, AlreadyClosed, Changed, submit_answer
 from services.gateway.sessions.catalogue_models import (
     CommitLog,
@@ -32,7 +31,9 @@ from services.gateway.sessions.catalogue_models import (
     Purged,
     SnapshotList,
 )
-from services.gateway.sessions.models import Answer, Commanded, Commit, Example, Id, Purge, Rollback, Root
+from services.gateway.sessions.commanded import COMMANDED
+from services.gateway.sessions.context import Here, NoSuchSession, ReadOnly, Sessions
+from services.gateway.sessions.models import Answer, Commanded, Commit, Example, Purge, Rollback, Root
 from services.gateway.sessions.store import Approval
 
 router = APIRouter(route_class=StrictRoute)
@@ -142,7 +143,7 @@ async def commit(
         )
         receipt = await submit_answer(here, who, once, approval, session, reply)
     turn = receipt["turn_id"]
-    done = await commands.outcome(here, who, receipt, lambda event: outcomes.commits(turn, event))
+    done = await commanded.outcome(here, who, receipt, lambda event: outcomes.commits(turn, event))
     response.status_code = 200 if done.outcome else 202
     return done
 
@@ -188,11 +189,11 @@ async def rollback(
         what = "redo" if asked.redo else "rollback"
         text = f"rollback to {asked.snapshot}" if asked.snapshot else f"{what} of {commit_id}"
         opened = messages.turn_opened(cause, turn_id=turn, text=text, at=here.platform.clock.now().isoformat())
-        return CommandResult(opened + Changeset(cause).emit(record, event), commands.receipt(cause, turn, session))
+        return CommandResult(opened + Changeset(cause).emit(record, event), commanded.receipt(cause, turn, session))
 
     receipt = await commands.write(here, who, once, decide)
     of_request, turn = receipt["request_id"], receipt["turn_id"]
-    done = await commands.outcome(here, who, receipt, lambda event: outcomes.undoes(of_request, turn, event))
+    done = await commanded.outcome(here, who, receipt, lambda event: outcomes.undoes(of_request, turn, event))
     response.status_code = 200 if done.outcome else 202
     return done
 
@@ -241,7 +242,7 @@ async def graph_alias(here: Here, who: CanReadFiles, session: Annotated[Id, Quer
     return await view(here, who, session, "graph")
 
 
-async def view(here: Gateway, who: Principal, session_id: str, what: str, **page: str) -> Response:
+async def view(here: Sessions, who: Principal, session_id: str, what: str, **page: str) -> Response:
     """Return the tool executor's view of one of the caller's sessions."""
     session = await here.readable(who, session_id)
     params = {**page, **({"root": session.root} if session.root is not None else {})}
@@ -250,7 +251,7 @@ async def view(here: Gateway, who: Principal, session_id: str, what: str, **page
     return JSONResponse(found)
 
 
-async def _open_commit(here: Gateway, who: Principal, session_id: str) -> Approval:
+async def _open_commit(here: Sessions, who: Principal, session_id: str) -> Approval:
     found = await here.store.approvals(who.tenant, reader=None, session=session_id, kind="commit", most=1)
     if not found:
         raise NothingOpen

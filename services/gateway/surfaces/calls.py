@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from libs.errors import NotFound, SumaError
 from libs.events import Hitl
+from services.gateway.http.store import Receipt
 from services.gateway.sessions.approvals import AlreadyClosed
 from services.gateway.sessions.models import Answer
-from services.gateway.sessions.store import Numbered, Receipt
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import files, questions, segments
 from services.gateway.surfaces.files import Given
 from services.gateway.surfaces.segments import Segment

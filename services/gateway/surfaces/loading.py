@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from services.gateway.context import Gateway
+    from services.gateway.surfaces.context import Gateway
 
 _loaded: dict[str, Any] = {}
 """Whole modules. `sys.modules` also has those that another thread is still importing."""

@@ -12,7 +12,7 @@ from libs.runtime import Kind
 from services.gateway.http.middleware.protocol_errors import Translate
 
 if TYPE_CHECKING:
-    from services.gateway.context import Gateway
+    from services.gateway.surfaces.context import Gateway
 
 
 def _no_kinds(_: Gateway) -> Sequence[Kind[Any]]:

@@ -17,7 +17,6 @@ from libs.changes import Changeset
 from libs.errors import NotFound, Rejected, SumaError
 from libs.events import Hitl, ToolCall
 from libs.identity import Principal
-from services.gateway.context import Gateway
 from services.gateway.files.incoming import Body
 from services.gateway.files.media_types import claimed
 from services.gateway.files.tus import Announced, file_name
@@ -42,6 +41,7 @@ from services.gateway.sessions.outcomes import STALE
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import End, View
 from services.gateway.sessions.viewer import Heartbeat, Item, TextDelta
+from services.gateway.surfaces.context import Gateway
 
 AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")
@@ -131,9 +131,9 @@ class TurnClient:
         here, who = self._here, self._who
         file = Announced(file_name(filename), claimed(media_type), len(content))
         allowed = await commands.permitted(here, commands.cause_of(who), who, WRITE)
-        upload = await here.uploads.open(who, file, allowed)
+        upload = await here.files.uploads.open(who, file, allowed)
         body = Body(_once(content), seconds=here.settings.upload_idle_seconds)
-        return (await here.uploads.receive(who, upload, body, allowed)).upload_id
+        return (await here.files.uploads.receive(who, upload, body, allowed)).upload_id
 
     async def follow(self, turn: Accepted | TurnShown, *, after: int | None = None) -> AsyncGenerator[Item | End]:
         """Yield the turn's events, or those after a number, partial text and heartbeats, and at last why this ends.
@@ -160,7 +160,7 @@ class TurnClient:
     async def receipt(self, key: str) -> Mapping[str, Any] | None:
         """Return the first answer to a request of the caller with this key."""
         keep = IDEMPOTENCY_SECONDS
-        found = await self._here.store.receipt(self._who.tenant, self._who.id, key, keep=keep)
+        found = await self._here.receipts.find(self._who.tenant, self._who.id, key, keep=keep)
         return found.body if found is not None else None
 
     async def turn(self, turn_id: str) -> TurnShown:
@@ -241,7 +241,7 @@ class TurnClient:
 
     async def abandon(self, turn_id: str) -> None:
         """Cancel a turn whose client has left, unless the connection ended because this server stops."""
-        if self._here.drain.closed:
+        if self._here.concurrency.closed:
             return
         with anyio.CancelScope(shield=True), anyio.move_on_after(CANCEL_SECONDS), suppress(SumaError):
             await self.cancel(turn_id, reason="its client left")

@@ -63,7 +63,7 @@ class Listener:
                 Subscription(RememberRequested, self.heard, self.given_up),
                 Subscription(FeedbackGiven, self.urged, urgent=True),
             ],
-            schema=Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql"),
+            schema=Schema("echo", FOLDER / "migrations", [FOLDER / "apply.sql"]),
         )
 
     def _noted(

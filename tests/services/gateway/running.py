@@ -26,7 +26,6 @@ from libs.runtime.host import Running, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from services import http_server
-from services.gateway.context import Gateway
 from services.gateway.handlers import Handlers
 from services.gateway.identity.directory import Directory
 from services.gateway.identity.local_key import ensure_local_key
@@ -34,6 +33,7 @@ from services.gateway.service import build
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.streams import Streams
 from services.gateway.sessions.viewer import first
+from services.gateway.surfaces.context import Gateway
 from tests import infrastructure
 
 BASE = "http://localhost:8010"
@@ -62,7 +62,7 @@ class RunningGateway:
 
     @property
     def context(self) -> Gateway:
-        return cast("Gateway", cast("FastAPI", self.app).state.gateway)
+        return cast("Gateway", cast("FastAPI", self.app).state.surfaces)
 
     @property
     def app(self) -> Any:

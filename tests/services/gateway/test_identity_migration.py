@@ -10,7 +10,7 @@ import pytest
 from libs.database import Schema, migrate
 from libs.embedded.postgres import Postgres
 from libs.identity.keys import mint
-from services.gateway.sessions.store import SCHEMA
+from services.gateway.schema import SCHEMA
 from tests import infrastructure
 from tests.services.gateway.running import running_gateway
 

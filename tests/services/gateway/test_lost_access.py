@@ -85,11 +85,11 @@ async def expire(scene: Scene) -> None:
 
 
 async def disable_principal(scene: Scene) -> None:
-    await scene.home.context.directory.disable_principal(scene.home.tenant, "bob")
+    await scene.home.context.identity.directory.disable_principal(scene.home.tenant, "bob")
 
 
 async def disable_tenant(scene: Scene) -> None:
-    await scene.home.context.directory.disable_tenant(scene.home.tenant)
+    await scene.home.context.identity.directory.disable_tenant(scene.home.tenant)
 
 
 async def unshare(scene: Scene) -> None:

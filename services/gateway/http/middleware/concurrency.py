@@ -8,23 +8,24 @@ the documentation page are always served.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Hashable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from libs.errors import SumaError
-from libs.identity import BadSignature
+from libs.identity import BadSignature, Principal
 from libs.runtime.problem_details import answer, document
-from services.gateway.http.admission import Slot, TooMany
+from services.gateway.http.admission import ConcurrencyLimiter, RateLimiter, Slot, TooMany
 from services.gateway.http.middleware.rate_limits import route_of, with_rates
 from services.gateway.http.middleware.request_guard import body_limit, crowded, sends_file, too_large
 from services.gateway.http.urls import MCP, METADATA, WELL_KNOWN
 from services.gateway.http.values import SDK_VALUES_MOST, VALUES_MOST, is_crowded
-from services.gateway.identity.credentials import Identified
+from services.gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from services.gateway.context import Gateway
+    from libs.identity.signed_requests import Signed
 
 OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", METADATA, f"{METADATA}{MCP}"))
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
@@ -33,29 +34,46 @@ AGAIN_SECONDS = 2
 """Seconds after which a client reaches another replica, or this one restarted."""
 
 
+class Identified(Protocol):
+    """The identity behind a request, and the credential that proved it."""
+
+    @property
+    def who(self) -> Principal: ...
+    @property
+    def credential(self) -> Hashable: ...
+    @property
+    def signed(self) -> Signed | None:
+        """The request's signature; the body is still to be compared with it."""
+
+
 class ConcurrencyMiddleware:
     """Middleware that identifies the caller and admits a bounded number of requests at once.
 
-    `public` paths need no credentials, `inline` ones may hold files in their JSON, and below `keeps_body` a protocol's
-    SDK answers, whose frames hold the body as long as the stream lasts.
+    `verify` returns the identity behind a request, or raises what refuses it. `public` paths need no credentials,
+    `inline` ones may hold files in their JSON, and below `keeps_body` a protocol's SDK answers, whose frames hold the
+    body as long as the stream lasts.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        gateway: Gateway,
+        verify: Callable[[Scope], Awaitable[Identified]],
+        rates: RateLimiter,
+        limiter: ConcurrencyLimiter,
+        settings: Settings,
         public: frozenset[str],
         inline: frozenset[str],
         keeps_body: tuple[str, ...],
     ) -> None:
-        self._app, self._gateway, self._limiter = app, gateway, gateway.concurrency
+        self._app, self._verify, self._rates, self._limiter = app, verify, rates, limiter
+        self._settings = settings
         self._public, self._inline = public, inline
         self._keeps_body = tuple(f"{path}/" for path in keeps_body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or scope["path"] in self._public or scope["path"].startswith(WELL_KNOWN):
             await self._app(scope, receive, send)
-        elif self._gateway.drain.closed:
+        elif self._limiter.closed:
             await _draining()(scope, receive, send)
         else:
             await self._until_the_stop(scope, receive, send)
@@ -72,15 +90,15 @@ class ConcurrencyMiddleware:
         try:
             await self._identify(scope, receive, send_begun)
         except asyncio.CancelledError:
-            if begun or not self._gateway.drain.closed:
+            if begun or not self._limiter.closed:
                 raise
             await _draining()(scope, receive, send)
 
     async def _identify(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            found = await self._gateway.credentials.verify(scope)
+            found = await self._verify(scope)
             # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
-            states = await self._gateway.rate_limiter.admit(found.who, route_of(scope))
+            states = await self._rates.admit(found.who, route_of(scope))
         except SumaError as refused:
             send = with_rates(send, refused.states if isinstance(refused, TooMany) else ())
             await answer(refused)(scope, receive, send)
@@ -115,7 +133,7 @@ class ConcurrencyMiddleware:
 
     async def _read_body(self, slot: Slot, scope: Scope, receive: Receive) -> tuple[ASGIApp | None, bytes]:
         """Return the application to respond with, and the body; None if the client disconnected."""
-        body, most = bytearray(), body_limit(scope, self._gateway.settings, self._inline)
+        body, most = bytearray(), body_limit(scope, self._settings, self._inline)
         try:
             # The route takes a file piece by piece.
             while not slot.sends_file and (message := await receive())["type"] == "http.request":
@@ -143,7 +161,7 @@ class ConcurrencyMiddleware:
             if message["type"] == "http.response.start":
                 if any(name == b"content-type" and value.startswith(STREAM) for name, value in message["headers"]):
                     self._limiter.release(slot)
-                elif self._gateway.drain.closed:
+                elif self._limiter.closed:
                     message["headers"] = [*message["headers"], (b"connection", b"close")]
             await send(message)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from services.gateway.http.middleware.request_guard import UPLOADS
+from services.gateway.http.urls import UPLOADS
 
 OVERRIDES = ("PATCH", "DELETE", "HEAD")
 

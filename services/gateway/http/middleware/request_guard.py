@@ -12,11 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from libs.runtime import refusal
 from libs.runtime.problem_details import document
 from libs.telemetry import metrics, span
-from services.gateway.files.tus import VERSION
+from services.gateway.http.challenges import challenge
 from services.gateway.http.refusal_records import anonymous
 from services.gateway.http.refusals import RefusalLog
-from services.gateway.http.urls import base
-from services.gateway.identity.oauth import challenge
+from services.gateway.http.urls import TUS, UPLOADS, base
 from services.gateway.settings import Settings
 
 SAFE = {
@@ -30,7 +29,6 @@ SAFE = {
 
 
 FOREIGN = {421: "MISDIRECTED", 403: "FOREIGN_ORIGIN"}
-UPLOADS = "/v1/uploads"
 HSTS = "max-age=31536000"
 """Browsers use TLS alone for a year. Subdomains are not ours to bind."""
 STARTS = ("http.response.start", "websocket.http.response.start")
@@ -84,9 +82,9 @@ class RequestGuard:
                 if own.startswith("https:"):
                     headers["Strict-Transport-Security"] = HSTS
                 if _is_upload(scope):
-                    headers.setdefault("Tus-Resumable", VERSION)
+                    headers.setdefault("Tus-Resumable", TUS)
                     if message["status"] == 412:
-                        headers["Tus-Version"] = VERSION
+                        headers["Tus-Version"] = TUS
                 if "www-authenticate" in headers:
                     headers["WWW-Authenticate"] = challenge(
                         headers["www-authenticate"], own, scope["path"], self._settings.oidc

@@ -17,10 +17,10 @@ from starlette.requests import Request
 
 from libs.errors import Denied, SumaError
 from libs.identity import Principal
-from services.gateway.context import Gateway
 from services.gateway.http.urls import base
 from services.gateway.sessions.models import Accepted
 from services.gateway.surfaces.a2a.errors import counterpart
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.turns import TurnClient
 
 REFUSED = "a2a_refused"

@@ -36,7 +36,6 @@ from a2a.utils.errors import (
 )
 from typing_extensions import override
 
-from services.gateway.context import Gateway
 from services.gateway.identity import access
 from services.gateway.identity.security import READING, require
 from services.gateway.sessions.models import Accepted
@@ -47,6 +46,7 @@ from services.gateway.surfaces.a2a.reader import TaskReader, Update
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore, TaskTurn
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.segments import ends, left, until_the_end
 from services.gateway.surfaces.turns import Numbered, Question
 

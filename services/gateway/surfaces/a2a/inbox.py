@@ -11,12 +11,13 @@ from a2a.types.a2a_pb2 import SendMessageRequest
 from a2a.utils.errors import InvalidParamsError
 
 from libs import ids
-from services.gateway.context import Gateway, NoSuchSession
+from services.gateway.sessions.context import NoSuchSession
 from services.gateway.sessions.models import Accepted, ApprovalShown
 from services.gateway.sessions.store import Numbered, Session
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
 from services.gateway.surfaces.a2a.store import TaskStore
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.files import attached
 from services.gateway.surfaces.turns import ASKED, STALE
 

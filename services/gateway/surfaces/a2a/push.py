@@ -26,12 +26,12 @@ from libs.guards.urls import PORTS
 from libs.leases import Lease, NewLease
 from libs.runtime import Kind, Platform
 from libs.telemetry import logger
-from services.gateway.sessions.rows import WebhookPut
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.streams import Streams
 from services.gateway.sessions.viewer import Pace, Viewer
 from services.gateway.settings import Settings
 from services.gateway.surfaces.a2a.paths import KEYS
+from services.gateway.surfaces.a2a.rows import WebhookPut
 from services.gateway.surfaces.a2a.signing import signed
 from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
 

@@ -42,7 +42,7 @@ class Endpoint:
         self._operation = operation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        server = await served(scope["app"].state.gateway, "services.gateway.surfaces.a2a.server:Server")
+        server = await served(scope["app"].state.surfaces, "services.gateway.surfaces.a2a.server:Server")
         await server.serve(self._operation, scope, receive, send)
 
 

@@ -26,13 +26,13 @@ from starlette.types import Message, Receive, Scope, Send
 from typing_extensions import override
 
 from libs.telemetry import logger
-from services.gateway.context import Gateway
 from services.gateway.http.bodies import parsed
 from services.gateway.http.urls import base
 from services.gateway.surfaces.a2a.calls import REFUSED
 from services.gateway.surfaces.a2a.card import BEFORE, VERSION, Cards, Served
 from services.gateway.surfaces.a2a.handler import Tasks
 from services.gateway.surfaces.a2a.signing import key_set
+from services.gateway.surfaces.context import Gateway
 
 log = logger("gateway")
 

@@ -12,8 +12,8 @@ import aiosql
 
 from libs import ids
 from libs.database import Database
+from services.gateway.schema import GROUP
 from services.gateway.sessions.models import TurnShown
-from services.gateway.sessions.store import GROUP
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
 

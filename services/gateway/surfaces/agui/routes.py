@@ -9,9 +9,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from services.gateway.context import Here
 from services.gateway.http.bodies import StrictRoute, parsed
 from services.gateway.identity.security import Authenticated
+from services.gateway.surfaces.context import Here
 from services.gateway.surfaces.loading import loaded
 from services.gateway.surfaces.surface import Surface
 

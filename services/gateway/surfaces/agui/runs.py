@@ -17,7 +17,6 @@ from typing_extensions import override
 from libs import ids
 from libs.errors import Rejected, SumaError
 from libs.identity import Principal
-from services.gateway.context import Gateway
 from services.gateway.http.commands import IDEMPOTENCY_SECONDS
 from services.gateway.http.values import digest, failing_fast
 from services.gateway.sessions.store import Numbered
@@ -26,6 +25,7 @@ from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.agui.events import Run
 from services.gateway.surfaces.calls import Attempt, Call, NothingDecided, Options, Wish, parsed
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.files import Given
 from services.gateway.surfaces.segments import Segment
 from services.gateway.surfaces.turns import TurnClient
@@ -98,7 +98,7 @@ def _part(part: Any) -> Any:
 async def _attempt(here: Gateway, who: Principal, given: RunAgentInput) -> Attempt:
     key = f"agui:{digest(given.thread_id, given.run_id)}"
     keep = IDEMPOTENCY_SECONDS
-    found = await here.store.receipt(who.tenant, who.id, key, keep=keep)
+    found = await here.receipts.find(who.tenant, who.id, key, keep=keep)
     return Attempt.after(found) if found is not None else Attempt(key)
 
 

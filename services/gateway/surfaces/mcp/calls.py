@@ -35,9 +35,9 @@ from libs.events import Asset, StepState, ToolCall, reasons
 from libs.identity import Principal
 from libs.skills import ToolDefinition
 from libs.texts import literal
-from services.gateway.context import Gateway
 from services.gateway.http.values import digest, flaw
 from services.gateway.sessions.models import Accepted, ApprovalShown, TurnShown
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
 from services.gateway.surfaces.mcp.progress import words_of
@@ -114,7 +114,7 @@ class Call:
     def of(cls, context: Context) -> Call:
         request = context.request
         assert request is not None
-        here: Gateway = request.app.state.gateway
+        here: Gateway = request.app.state.surfaces
         turns = TurnClient(here, request.state.caller, request)
         return cls(context, here, turns, getattr(request.state, "mcp", None))
 
@@ -318,7 +318,7 @@ class Call:
         try:
             yield
         except anyio.get_cancelled_exc_class():
-            if self.stream is None and not self.here.drain.closed:
+            if self.stream is None and not self.here.concurrency.closed:
                 with anyio.CancelScope(shield=True), anyio.move_on_after(CANCEL_SECONDS):
                     await cancel(self.turns, self.following, "the MCP client closed the call")
             raise

@@ -8,8 +8,8 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from services.gateway.context import Gateway
 from services.gateway.identity.security import READING, require
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.mcp import server
 from services.gateway.surfaces.mcp.handshakes import Handshakes
 

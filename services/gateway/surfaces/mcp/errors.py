@@ -12,8 +12,8 @@ from starlette.requests import Request
 
 from libs.errors import Denied, NotFound, Rejected, SumaError, Unavailable
 from libs.runtime.problem_details import status_of
-from services.gateway.context import Gateway
 from services.gateway.http import denials
+from services.gateway.surfaces.context import Gateway
 
 NOT_FOUND = -32002
 """The code of a missing resource until 2025-11-25; later revisions use invalid params."""

@@ -32,7 +32,7 @@ from typing_extensions import override
 from libs.errors import SumaError
 from libs.identity import Principal
 from libs.runtime.problem_details import answer as problem
-from services.gateway.context import Gateway
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.mcp import calls, questions
 from services.gateway.surfaces.mcp.catalogue import FOLLOW
 from services.gateway.surfaces.mcp.state import (

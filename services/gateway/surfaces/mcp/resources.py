@@ -23,9 +23,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from libs.errors import NotFound, SumaError
 from services.gateway.files import assets
+from services.gateway.http.models import Id, ResponseModel
 from services.gateway.identity import access
 from services.gateway.operators import audit
-from services.gateway.sessions.models import Id, ResponseModel, SessionShown, TurnShown
+from services.gateway.sessions.models import SessionShown, TurnShown
 from services.gateway.surfaces.mcp import errors, skills
 from services.gateway.surfaces.mcp.calls import Call, Context
 
@@ -112,10 +113,10 @@ async def _content(call: Call, uri: str) -> tuple[str, bytes]:
     if uri.startswith(TURNS):
         return JSON, _written(await call.turns.turn(_id(uri, TURNS)))
     if uri.startswith(ASSETS):
-        asset, raw = await assets.read(here, who, _id(uri, ASSETS), most=BYTES_MOST)
+        asset, raw = await assets.read(here.files, who, _id(uri, ASSETS), most=BYTES_MOST)
         return asset.media_type, raw
     if uri == AUDIT:
-        return JSON, _written(await audit.status(here, who))
+        return JSON, _written(await audit.state(here, who))
     raise NoSuchResource
 
 

@@ -17,7 +17,7 @@ class _Mcp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = route
-        endpoint = await served(scope["app"].state.gateway, "services.gateway.surfaces.mcp.endpoint:Endpoint")
+        endpoint = await served(scope["app"].state.surfaces, "services.gateway.surfaces.mcp.endpoint:Endpoint")
         await endpoint(scope, receive, send)
 
 

@@ -17,12 +17,12 @@ from starlette.responses import Response
 
 from libs.errors import SumaError
 from libs.identity import Principal
-from services.gateway.context import Gateway
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import Left, ServerSent
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import questions, segments
 from services.gateway.surfaces.calls import Call, NothingDecided, Wish, parsed
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.openai import problems
 from services.gateway.surfaces.openai.inputs import files_of, text_of
 from services.gateway.surfaces.openai.requests import (

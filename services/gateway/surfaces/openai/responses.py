@@ -17,13 +17,13 @@ from starlette.responses import Response
 from libs import ids
 from libs.errors import Rejected, SumaError
 from libs.identity import Principal
-from services.gateway.context import Gateway
 from services.gateway.sessions.models import TurnShown
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import Left, ServerSent
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.calls import Call, NoSuchResponse, NothingDecided, Wish, parsed
+from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.openai import problems
 from services.gateway.surfaces.openai.inputs import files_of, text_of
 from services.gateway.surfaces.openai.output import ANSWER, ASKS, Output

@@ -13,10 +13,10 @@ from starlette.requests import Request
 from libs import ids
 from libs.errors import Rejected
 from libs.identity import Principal
-from services.gateway.context import Gateway
 from services.gateway.http.commands import IDEMPOTENCY_SECONDS, Reused
 from services.gateway.http.values import digest
 from services.gateway.surfaces.calls import Attempt
+from services.gateway.surfaces.context import Gateway
 
 RETRIES = "x-stainless-retry-count"
 KEY = "idempotency-key"
@@ -43,14 +43,14 @@ async def attempt(here: Gateway, who: Principal, request: Request, body: Any) ->
     if given is None:
         known = f"openai:{this}:"
         repeats = request.headers.get(RETRIES, "0") not in ("", "0")
-        found = await here.store.last_receipt(who.tenant, who.id, known, keep=WITHIN) if repeats else None
+        found = await here.receipts.last(who.tenant, who.id, known, keep=WITHIN) if repeats else None
         return Attempt.after(found) if found else Attempt(known + ids.new())
     if not KEYS.fullmatch(given):
         raise BadKey
     # A digest: of two keys neither may begin with the other.
     known = f"openai:{digest(KEY, given)}:"
     keep = IDEMPOTENCY_SECONDS
-    found = await here.store.last_receipt(who.tenant, who.id, known, keep=keep)
+    found = await here.receipts.last(who.tenant, who.id, known, keep=keep)
     if found is not None and found.key != known + this:
         raise Reused
     return Attempt.after(found) if found else Attempt(known + this)

@@ -11,9 +11,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from services.gateway.context import Here
 from services.gateway.http.bodies import StrictRoute, parsed
 from services.gateway.identity.security import Authenticated
+from services.gateway.surfaces.context import Here
 from services.gateway.surfaces.loading import loaded
 from services.gateway.surfaces.openai import problems
 from services.gateway.surfaces.surface import Surface

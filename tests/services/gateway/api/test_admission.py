@@ -15,6 +15,7 @@ from libs.errors import Unavailable
 from libs.events import TurnEnded
 from libs.runtime.shutdown import Shutdown
 from services.gateway.http.admission import ConcurrencyLimiter, Slot, TooMany
+from services.gateway.service import drain
 from services.gateway.settings import Settings
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 
@@ -242,7 +243,7 @@ async def test_request_that_the_stop_cuts_off_may_be_repeated(gateway_where: Dsn
             asking = asyncio.ensure_future(http.get(f"{url}/v1/sessions"))
             while not await other.fetchval("select count(*) from pg_locks where not granted"):
                 await asyncio.sleep(0.02)
-            await home.context.drain.leave(Shutdown())
+            await drain(home.service, Shutdown())
         answer = await asking
         await other.execute("rollback")
     assert told(answer) == (503, "DRAINING")

@@ -432,7 +432,7 @@ async def test_no_route_shows_or_changes_a_strangers_things(victim: Victim, insi
 @pytest.mark.requirement("P8", "A21")
 @pytest.mark.parametrize("lost", ["key revoked", "key expired", "principal disabled", "tenant disabled"])
 async def test_every_route_refuses_a_key_that_no_longer_counts(victim: Victim, lost: str) -> None:
-    home, directory = victim.home, victim.home.context.directory
+    home, directory = victim.home, victim.home.context.identity.directory
     match lost:
         case "key revoked":
             await directory.revoke_key(home.tenant, victim.ids["key_id"])

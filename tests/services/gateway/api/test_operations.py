@@ -117,7 +117,7 @@ async def leases(operator: Operator) -> Sequence[Any]:
 
 
 async def test_metrics_report_the_change_between_two_samples(operator: Operator) -> None:
-    samples = operator.gateway.context.samples
+    samples = operator.gateway.app.state.operators.samples
     samples.take()
     await operator.say("hello")
     await operator.until_handled(1)
@@ -136,7 +136,7 @@ async def test_metrics_report_the_change_between_two_samples(operator: Operator)
 
 async def test_metrics_keep_one_hour(operator: Operator) -> None:
     for _ in range(SAMPLES_MOST + 1):
-        operator.gateway.context.samples.take()
+        operator.gateway.app.state.operators.samples.take()
     assert len((await operator.http.get("/v1/admin/metrics")).json()["samples"]) == 3600 / 15
 
 

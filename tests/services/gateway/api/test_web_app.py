@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from services.gateway.app import app
-from services.gateway.context import Gateway
+from services.gateway.context import rooms
 from tests.services.gateway.running import RunningGateway, client
 
 SCRIPT = "console.log('suma')\n" * 50
@@ -33,7 +33,7 @@ async def browser(home: RunningGateway, build: Path) -> AsyncIterator[httpx.Asyn
     """A browser that is not signed in."""
     here = home.context
     settings = here.settings.model_copy(update={"web": build})
-    async with client(app(Gateway(here.platform, here.store, here.streams, settings)), "", Authorization="") as made:
+    async with client(app(rooms(here.platform, settings)), "", Authorization="") as made:
         yield made
 
 

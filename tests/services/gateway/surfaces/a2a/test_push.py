@@ -128,7 +128,7 @@ async def test_notification_carries_credentials_and_a_signature(agent: Agent, ho
 @pytest.mark.parametrize("lost", ["tenant", "principal", "key", "share"])
 async def test_webhook_receives_nothing_after_access_is_lost(agent: Agent, hook: Receiver, lost: str) -> None:
     hook.answers = [503]
-    directory, tenant = agent.gateway.context.directory, agent.gateway.tenant
+    directory, tenant = agent.gateway.context.identity.directory, agent.gateway.tenant
     async with agent.client() as client:
         wanted = TaskPushNotificationConfig(url=hook.url)
         await send(client, message("hello"), task_push_notification_config=wanted)
