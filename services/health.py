@@ -42,4 +42,5 @@ def healthy(
 
     own = [Mount("/", app)] if app is not None else []
     routes = [Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", counted), *own]
+    # The guard covers the metrics, too: a web page could read them by DNS rebinding.
     return Starlette(routes=routes, middleware=[Middleware(HostGuard, hosts=hosts)])

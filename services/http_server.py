@@ -119,6 +119,7 @@ async def serving(
             log_config=None,
             access_log=False,
             server_header=False,
+            # A client could claim any address in such a header.
             proxy_headers=False,
             backlog=BACKLOG,
             timeout_graceful_shutdown=STOP_SECONDS,
@@ -133,6 +134,7 @@ async def serving(
     finally:
         listening.cancel()
         server.should_exit = True
+        # Shielded: a server that runs out of time closes its own connections, by `force_exit`.
         await (leaving or Shutdown()).within(2 * STOP_SECONDS, asyncio.shield(answering))
         server.force_exit = True
         await answering

@@ -84,6 +84,7 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
     directory = datadir.prepare(settings.data_dir)
     settings = settings.model_copy(update={"data_dir": directory.path})
     async with AsyncExitStack() as stack:
+        # The lock first: only its holder may adopt the servers and release the leases of this directory.
         hold = stack.enter_context(directory.held())
         front = stack.enter_context(closing(http_server.bind(settings.host, settings.port, variable="SUMA_PORT")))
         tls = _tls(settings)
@@ -92,19 +93,25 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
         sections["gateway"]["local_key"] = SecretStr(directory.key_or_new(_owners_key))
         lives = LeaseOwners(directory.path / "lives")
         member, dead = ids.new(), lives.past()
+        # Before the first claim: after a crash the next start must know this name, and still the older ones.
         lives.record([*dead, member])
         context = ProcessContext(servers, given, sections, member, leaving, dead)
         running, apps = await unless_a_server_ends(_run(stack, settings, catalog.NAMES, context), servers)
+        # Unwinds before the host, which would wait for work that cannot end without a database.
         stack.push(partial(_hurry_without_database, leaving))
+        # Their leases are released by now.
         lives.record([member])
         among = Connections()
         notes = await _serve_memory(stack, settings, apps, running, leaving, among)
         await stack.enter_async_context(http_server.serving(apps["gateway"], front, leaving, among=among, tls=tls))
+        # Unwinds first, while the port still answers.
         stack.push_async_exit(partial(_drain, running, leaving))
         url = _url(front, tls, sections["gateway"]["public_url"])
+        # After the port answers: a client that finds the address connects at once.
         hold.announce(url, model=settings.model)
         signin = await _signin_link(url, running, sections["gateway"]["local_key"])
         tell(Ready(url, directory.path, directory.key_file, signin, notes))
+        # Shielded: to the host, a future that was cancelled looks like a crash, after which it waits for nothing.
         await unless_a_server_ends(asyncio.shield(running.failed), servers)
 
 
@@ -193,8 +200,10 @@ async def _run(
         )
     )
     services = [catalog.entry(name).build(platform) for name in names]
+    # Before the host: a first event may lead to a query of another service.
     local.fill(services)
     await prepare(platform, services)
+    # Before the host: its first sweep finds these leases free.
     if context.dead:
         await platform.leases.free(context.dead)
     running = await stack.enter_async_context(host(platform, services))
@@ -335,6 +344,7 @@ class LeaseOwners:
         return self._file.read_text().split() if self._file.exists() else []
 
     def record(self, members: Sequence[str]) -> None:
+        # Replaced as a whole: a crash in the middle must lose no name.
         draft = self._file.with_name(f"{self._file.name}.new")
         draft.write_text("".join(f"{member}\n" for member in members))
         draft.replace(self._file)

@@ -287,6 +287,7 @@ def _opa(settings: Process) -> AbstractAsyncContextManager[Policy]:
     assert settings.opa_url is not None
     try:
         expected = Bundle.read(settings.policy).revision
+    # OPA has rules of its own: our folder only serves the comparison.
     except BundleBroken:
         expected = ""
     return connected(settings.opa_url, token=_plain(settings.opa_token), expected=expected)
@@ -405,6 +406,7 @@ async def _cache(url: str, guard: GuardedCall) -> AsyncIterator[dict[str, Any]]:
     from libs.cache.guarded import GuardedBoard, GuardedDeltas, GuardedWindows
     from libs.cache.redis import RedisBoard, RedisDeltas, RedisWindows, connect
 
+    # One circuit for all three ports: they share one server.
     async with connect(url) as client:
         yield {
             "deltas": GuardedDeltas(RedisDeltas(client), guard),
@@ -442,11 +444,13 @@ async def platform(
     database = Database(servers.dsns)
     clock = SystemClock()
     async with AsyncExitStack() as stack:
+        # Closed last: everything else may still use it.
         stack.push_async_callback(database.close)
         await stack.enter_async_context(given.open)
         guarded_calls, budgets = GuardedCalls(), PostgresBudgets(database, settings.budgets.limits)
         cache = await stack.enter_async_context(_cache(servers.redis, guarded_calls.to("redis")))
         gateway = "gateway" in sections
+        # Only the gateway speaks for people; no other process needs the private half of that key.
         sign = {"sign": partial(proofs.sign, given.keys)} if gateway else {}
         made = Platform(
             member=member,
@@ -492,6 +496,7 @@ def _client(settings: Process, apps: Mapping[str, ASGIApp], name: str) -> httpx.
     import httpx
 
     if name in apps:
+        # As over HTTP: an error of the other service is a status, not an exception here.
         return httpx.AsyncClient(
             transport=httpx.ASGITransport(apps[name], raise_app_exceptions=False), base_url="http://localhost"
         )

@@ -37,6 +37,7 @@ class RouteContext:
         head = await self.store.head(tenant) or empty_head(tenant, now)
         if head.count > head.sealed:
             await self.sealer.seal(head)
+        # After the seal, whose checkpoint belongs to the export.
         checkpoints = await self.store.checkpoints(tenant)
         # Include checkpoints beyond the head: they are new, or prove that rows are missing.
         entries = self.store.entries(tenant, last=max([head.count, *(c.count for c in checkpoints)]))

@@ -27,6 +27,7 @@ async def chain_action(cause: Cause, event: Envelope[ActionRecorded]) -> Changes
     """
     record = chain_record(event)
     if (reference := cause.reference()) is not None:
+        # The leaf is of the record as it was read here, so the log's copy cannot change what is chained unseen.
         return Changeset(cause).put(ChainLogged(**reference, form=FORM, leaves=[leaf(record).hex()]))
     return Changeset(cause).put(Chained(record=record, leaf=leaf(record).hex()))
 

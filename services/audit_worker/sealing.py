@@ -38,6 +38,7 @@ class Sealer:
         compared = False
         while True:
             try:
+                # Before the first seal: afterwards the last outside checkpoint would be one of the chain as it is now.
                 if not compared:
                     await self.compare()
                     compared = True

@@ -24,6 +24,7 @@ class Deliberation(Value):
 
     @property
     def rejections(self) -> int:
+        # It also numbers the calls (`handlers._call_id`), so earlier reviews are never dropped.
         return sum(not review.approved for review in self.reviews)
 
     def reviewed(self, review: Review) -> Deliberation:

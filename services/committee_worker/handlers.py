@@ -61,6 +61,7 @@ class Handlers:
 
     async def plan_requested(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
         case, call = opened(event.data), event.data.task.call
+        # A given call is the plan, and passes the same checks as a drafted one (decision 0070).
         if call is not None:
             return await self._check_plan(cause, case, _with_own_ids(_plan_of(call, self._tools(cause.tenant)), cause))
         return Changeset(cause).start(_call(PLAN, cause, case))
@@ -75,6 +76,7 @@ class Handlers:
         tools, case = self._tools(lease.tenant), of(lease)
         with paid_by(_payer(lease, case)):
             outcome = await self._model.plan(case.task, tools)
+        # The tools that the model saw: the catalogue may have changed during the call.
         return replace(outcome, plan=bind_tools(outcome.plan, tools)) if isinstance(outcome, PlanDraft) else outcome
 
     async def planned(self, lease: Lease, outcome: PlannerOutcome) -> Changeset:
@@ -147,6 +149,7 @@ class Handlers:
         """Run the static checks, then start the critic if policy requires it."""
         case = case.drafted(plan)
         tools = {tool.name: tool for tool in self._tools(cause.tenant)}
+        # Before policy and the critic: a plan that fails here costs neither.
         review = checks.examine(checks.Case(case.task, plan, tools))
         case = case.reviewed(review) if not review.approved else case
         recorded = Changeset(cause).emit(_review_record(case, review))
@@ -170,9 +173,11 @@ class Handlers:
             self._policy,
             {
                 "tenant": cause.tenant,
+                # Without the scopes of a person: no key may exempt its plans from review.
                 "principal": {"id": GROUP, "scopes": []},
                 "session": cause.session,
                 "turn": case.turn_id,
+                # The checks have compared this with the tools by now.
                 "mutates": any(step.mutates for step in plan.steps),
                 "leaves_machine": any(tool.leaves_machine for tool in self._tools(cause.tenant) if tool.name in named),
                 "costs_money": False,
@@ -230,6 +235,7 @@ def _call_id(cause: Cause, request_id: str, kind: str, rejections: int) -> str:
 
 def _with_own_ids(plan: Plan, cause: Cause) -> Plan:
     """Replace the model's ids by derived ones: its own may collide with those of other plans."""
+    # Derived, so that a decision that is repeated after a conflict names the same plan and steps.
     plan_id = ids.derived(cause.id, "plan")
     steps = tuple(
         step.model_copy(update={"step_id": ids.derived(plan_id, str(place))}) for place, step in enumerate(plan.steps)

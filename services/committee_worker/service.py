@@ -16,6 +16,7 @@ def build(platform: Platform) -> Service:
         GROUP,
         [
             Subscription(PlanRequested, handlers.plan_requested, handlers.dead_lettered),
+            # Urgent: a cancel must not wait behind a request that is parked (bus.md 15).
             Subscription(PlanCancelRequested, handlers.cancel_requested, urgent=True),
         ],
         [

@@ -85,6 +85,7 @@ def tools(case: Case) -> Fault | None:
             return Fault(f"Step {step.ordinal} uses {step.tool!r}, which this agent may not use.", step.ordinal)
         if step.tool_digest not in (None, tool.digest):
             return Fault(f"Step {step.ordinal} uses {step.tool!r}, which has changed since planning.", step.ordinal)
+        # Whether policy exempts the plan from the critic depends on it.
         if step.mutates is not tool.mutates:
             return Fault(f"Step {step.ordinal} misstates whether {step.tool!r} changes something.", step.ordinal)
         result = tool.validate(step.args)
@@ -121,6 +122,7 @@ def scope(case: Case) -> Fault | None:
     """Check that no path leaves the workspace (S0-13)."""
     for step in case.plan.steps:
         for path in paths.path_args(case.tools[step.tool].params, step.args):
+            # Known only when the earlier step has run: the executor checks it then.
             if path.startswith("$step("):
                 continue
             try:
@@ -162,6 +164,7 @@ def _targets(tool: ToolDefinition, step: Step) -> Sequence[str]:
     args = {name: value for name, value in step.args.items() if name in taken}
     nested = (value for value in args.values() if not isinstance(value, str))
     references = [text for text in strings(args) if text.startswith("$step(")]
+    # An argument that is absent may mean everything: only a read of the whole workspace covers that.
     return [*references, *paths.path_args(tool.params, args), *strings(list(nested))] or [""]
 
 
@@ -175,6 +178,7 @@ def _has_read(case: Case, step: Step, target: str) -> bool:
 
 
 def _covers(folder: str, target: str) -> bool:
+    # With the slash: a read of `a` does not cover `ab`.
     return folder in (".", target) or target.startswith(folder.rstrip("/") + "/")
 
 

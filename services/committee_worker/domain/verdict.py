@@ -35,6 +35,7 @@ def read(text: str) -> Review:
     """Parse the critic's verdict. Prose, empty text and malformed or truncated JSON are rejections."""
     try:
         verdict = CriticVerdict.model_validate(json.loads(text, object_pairs_hook=_unique_keys))
+    # Brackets that nest without end exhaust the parser's stack.
     except (ValueError, RecursionError):
         return Review(approved=False, reason="The critic's verdict is not readable. Rejected.", by="model")
     return Review(approved=verdict.approved, reason=verdict.reason[:REASON_MOST], by="model", step=verdict.step)
