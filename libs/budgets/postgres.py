@@ -36,6 +36,7 @@ class PostgresBudgets:
             raise ValueError("a call cannot use less than nothing")
         reservation, most = Reservation(ids.new(), payer, worst), self.limits
         async with self._database.connection(POOL) as connection:
+            # If the answer is lost, the room stays reserved until `trim` writes it off.
             refused = await queries.reserve(
                 connection,
                 tenant=payer.tenant,
@@ -46,6 +47,7 @@ class PostgresBudgets:
                 about=about,
                 tokens=worst.tokens,
                 cost=worst.cost_micros,
+                # In the order in which `budgets.reserve` locks the accounts (decision 0034).
                 most_tokens=[most.turn.tokens, most.session.tokens, most.tenant.tokens],
                 most_cost=[most.turn.cost_micros, most.session.cost_micros, most.tenant.cost_micros],
             )
@@ -70,6 +72,7 @@ class PostgresBudgets:
 
     async def trim(self) -> int:
         async with self._database.connection(POOL) as connection:
+            # Their calls may have been billed, so they count as spent (decision 0034).
             lost = [row async for row in queries.lost(connection, seconds=LOST_SECONDS, most=TRIM_MOST)]
             # One at a time, as a call would settle it, so that no two can deadlock.
             written_off = [

@@ -151,6 +151,7 @@ class RedisWindows:
 
     def __init__(self, redis: Redis, *, timeout: float = 0.25) -> None:
         self._timeout = timeout
+        # Called by its hash: the text travels only to a server that does not know it yet.
         self._admit = redis.register_script(ADMIT)
 
     async def admit(self, limits: Sequence[Limit]) -> Sequence[LimitState]:

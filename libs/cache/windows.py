@@ -80,7 +80,7 @@ def wait(limit: Limit, counted: Counted) -> float:
     if counted.previous * weight + counted.current + 1 <= limit.most:
         return 0.0
     if counted.current + 1 <= limit.most:
-        # The previous window has to fade further.
+        # The previous window, which cannot be empty here, has to fade further.
         return limit.seconds * (weight - (limit.most - 1 - counted.current) / counted.previous)
     # This window first has to become the previous one.
     rest = limit.seconds - counted.passed

@@ -37,6 +37,7 @@ async def export(caller: Caller, tenant: str) -> AsyncIterator[bytes]:
     """
     try:
         async with (
+            # Never repeated: what was yielded cannot be taken back.
             caller.guarded_calls.to(SERVICE).call_scope(EXPORT_SECONDS),
             caller.clients[SERVICE]() as client,
             client.stream("GET", f"{ROOT}/export", headers=heading(caller, SERVICE, tenant)) as answer,

@@ -87,6 +87,7 @@ async def migrate(dsn: str, *schemas: Schema) -> list[str]:
         MigrationChanged: an applied file has been edited since.
         DatabaseDown, BadDatabase: what `connected` raises; also when a busy table cannot be locked.
     """
+    # More than the server's own 60 s (`_migrated`), so that a statement ends there first.
     connection = await connected(dsn, seconds=120)
     try:
         return [name for schema in schemas for name in await _migrated(connection, schema)]

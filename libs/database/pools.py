@@ -256,6 +256,7 @@ class Database:
         dsn = self.dsns.bus if name in (BUS, HINTS) else self.dsns.app
         most = {BUS: self._sizes.bus, HINTS: self._sizes.hints}.get(name, self._sizes.service)
         async with self._opening:
+            # Another caller may have opened it while this one waited.
             if name not in self._pools:
                 self._pools[name] = await _Pool(
                     dsn,

@@ -78,6 +78,7 @@ def parse(*, id: str, type: str, tenant: str, key: str, headers: dict[str, str],
     try:
         body = cls.model_validate(data)
     except ValidationError as error:
+        # Places and rules without the values: the text is logged.
         where = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:3])
         raise Malformed(f"{type}: {where}") from error
     return Envelope(

@@ -18,4 +18,5 @@ def as_policy_reads(allowlist: Sequence[str], tool: str) -> list[str]:
 
 
 def _spans(entry: str, tool: str) -> bool:
+    # With the dot: `file.*` does not span `files.list`.
     return entry.endswith(".*") and tool.startswith(entry[:-1])

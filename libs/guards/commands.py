@@ -76,6 +76,7 @@ def check_args(args: Any, known_paths: KnownPaths = no_paths) -> None:
 
 def check_argument(text: str, known_paths: KnownPaths = no_paths) -> None:
     """Refuse a text that holds a blocked pattern. Raises CommandBlocked, whose `rule` names the pattern."""
+    # A file may be called `x; rm -rf y`: only plain words count as the name of one.
     if not _suspicious(text) or (_plain(text) and known_paths(text.strip())):
         return
     _check_code(text)
@@ -134,6 +135,7 @@ def _programs(words: Sequence[str]) -> Iterator[int]:
         yield position
         if _name(words[position]) in STARTERS:
             real = (at for at in range(position + 1, len(words)) if _could_run(words[at]))
+            # The second one, too: the first may be an option's value, as in `sudo -u ann rm`.
             found = [at for at in islice(real, 2) if at not in seen]
             waiting += found
             seen.update(found)

@@ -34,6 +34,7 @@ def argv(line: str) -> tuple[str, ...]:
     for found in ("$(", "`"):
         if found in bare:
             raise CommandBlocked("shell", f"The command holds {found!r}, and no shell reads it.")
+    # Only now: a shell substitutes inside double quotes, too.
     bare = re.sub(r'"[^"]*"', "", bare)
     for found in FORBIDDEN:
         if found in bare:
@@ -166,6 +167,7 @@ def _git(words: Sequence[str]) -> str | None:
 def _interpreter(words: Sequence[str]) -> str | None:
     """Refuse code from arguments or standard input; a script file of the workspace runs in the sandbox."""
     for at, word in enumerate(words):
+        # The value of such an option is no option.
         if at and words[at - 1] in ("-W", "-X"):
             continue
         if word in ("-", "--") or re.match(r"-[A-Za-ln-z]*[ceEpr]|--(?:eval|print|require|import|loader|check)", word):

@@ -114,6 +114,7 @@ def check_address(ip: str | Address) -> Address:
         public = not any(address in network for network in REFUSED)
     else:
         public = address in REACHABLE and not any(address in network for network in REFUSED_6)
+    # A scope names an interface of this machine.
     if not public or getattr(address, "scope_id", None):
         raise UrlRefused("url.address", f"{address} is not a public address.")
     return address
@@ -154,6 +155,7 @@ def _host(host: str) -> Address | None:
         return check_address(host)
     if "%" in host or not re.fullmatch(r"[a-z0-9_.-]+", host):
         raise UrlRefused("url.host", f"{host!r} is not a host's name.")
+    # The root's dot hides nothing: `localhost.` is `localhost`.
     labels = host.removesuffix(".").split(".")
     if not all(labels):
         raise UrlRefused("url.host", f"{host!r} is not a host's name.")

@@ -121,6 +121,7 @@ class _Reader:
         if self._redirect:
             self._redirects.append((self._redirect.lstrip("0123456789"), word))
             self._redirect = ""
+        # `{rm,-rf,/}` is a whole command in one word.
         elif "," in word and (braces := BRACES.fullmatch(word)):
             self._words.extend(braces[1].split(","))
         elif (assigned := ASSIGNMENT.fullmatch(word)) and not self._words:

@@ -74,6 +74,7 @@ def key_id_of(token: str) -> str:
     if len(token) > MAX_LENGTH:
         raise BadToken("the token is too long")
     try:
+        # Only to find the key: nothing else is read before the signature is verified.
         kid = jws.extract_compact(token.encode("ascii")).headers().get("kid")
     except (JoseError, ValueError, TypeError) as error:
         raise BadToken("this is not a signed token") from error

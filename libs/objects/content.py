@@ -52,6 +52,7 @@ def _home(tenant: str) -> str:
     owner, _, name = tenant.rpartition("\0")
     if not owner or not _AREA.fullmatch(name):
         owner, name = tenant, ""
+    # `~` begins no plain name, so no tenant can be called like the digest of another.
     home = owner if _PLAIN.fullmatch(owner) else "~" + hashlib.sha256(owner.encode()).hexdigest()
     return f"{home}/{name}" if name else home
 

@@ -44,6 +44,7 @@ class Bundle:
     def read(cls, folder: Path) -> Bundle:
         """Read data.json and every *.rego file below `folder` except tests. Raises BundleBroken."""
         try:
+            # Sorted: the revision must not depend on the order in which a file system lists.
             files = {name: path.read_bytes() for name, path in sorted(_parts(folder))}
             texts = {name: content.decode() for name, content in files.items()}
         except (OSError, UnicodeDecodeError) as broken:

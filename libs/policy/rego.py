@@ -70,6 +70,7 @@ class Compiled:
             raise PolicyUnanswered("The policy engine failed during evaluation.") from failed
         if not ok:
             raise PolicyUnanswered("The policy engine reported an error.")
+        # Anything but one value is no decision, which `answer` reads as a denial.
         return results[0].expressions[0] if len(results) == 1 and len(results[0].expressions) == 1 else None
 
 

@@ -56,6 +56,7 @@ def trial(candidate: dict[str, Any]) -> list[str] | None:
     results = [result.expressions for result in output.results]
     if not (len(results) == 1 and len(results[0]) == 1 and isinstance(results[0][0], dict)):
         raise Broken(f"{candidate['entrypoint']} is not a decision")
+    # Rules that allow a question without facts would allow any.
     if results[0][0].get("allowed") is not False:
         raise Broken("the rules do not deny an empty question")
     plan = planned(engine, compiled)

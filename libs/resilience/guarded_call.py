@@ -177,6 +177,7 @@ class GuardedCall:
 
 _WAITS = {"wait_initial": WAIT_FIRST, "wait_max": WAIT_MOST, "wait_jitter": WAIT_FIRST}
 
+# Required values (decision 0023): turns go on without memories, and want them back soon.
 RULES: Mapping[str, Rules] = {"memory_service": Rules(failures=3, rest=15.0)}
 
 
