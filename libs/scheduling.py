@@ -65,6 +65,7 @@ class FairBatches(Generic[T]):
 
     def take(self, most: int) -> list[T]:
         """Take up to `most` items; the next batch starts with the tenants that were left out."""
+        # Copies of the lanes, because `_pop` changes their order.
         turns: deque[tuple[str, Iterator[Lane]]] = deque(
             (tenant, iter(list(islice(lanes, most)))) for tenant, lanes in self._tenants.items()
         )
@@ -149,6 +150,7 @@ class FairSemaphore:
             del self._inside[tenant]
         while (next_one := self._waiting.take(self._admits)) is not None:
             called, turn = next_one
+            # A caller that was cancelled while it waited takes no place.
             if not turn.done():
                 self._inside[called] += 1
                 turn.set_result(None)

@@ -381,6 +381,7 @@ def excel(raw: bytes) -> Found:
     """Read the values of each sheet; the first row of the first sheet names the columns. Formulas are not evaluated."""
     import openpyxl
 
+    # Checked first: the library would unpack a bomb.
     Archive(raw)
     found = Found("row")
     book = openpyxl.load_workbook(BytesIO(raw), read_only=True, data_only=True, keep_links=False)

@@ -76,6 +76,7 @@ def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
         Damaged: it is damaged, or not what its name says.
         CannotRead: it takes too much to read.
     """
+    # Not a pipe: a child that dies early, or reads nothing, would block the writer.
     with TemporaryFile() as given:
         given.write(raw)
         given.seek(0)

@@ -71,6 +71,7 @@ class McpServer:
     async def call(self, tool: str, intent: Intent, *, unchanged: Unchanged) -> Outcome:
         async def work(session: Session) -> Outcome:
             unchanged(await self._listed(session))
+            # Asked after the listing: the lease may have run out while the server answered.
             if not intent.valid():
                 raise ServerDown("another process has taken this call")
             return _outcome(self.name, tool, await self._called(session, tool, intent))
@@ -129,6 +130,7 @@ class McpServer:
 
         loop = asyncio.get_running_loop()
         session.limit.reschedule(loop.time() + self.settings.call_seconds)
+        # The status of the listing says nothing about the call.
         session.wire.status, session.called = None, True
         result = await call_tool(session.client, tool, dict(intent.args), meta={INTENT: intent.id})
         if result is None:
@@ -145,6 +147,7 @@ def _failure(error: Exception, wire: Outbound, *, called: bool) -> SumaError:
         return ServerRefused(f"the server refuses our credentials (HTTP {wire.status})")
     if refused or (called and code in NOT_CALLED):
         return ServerRefused(words)
+    # A limit (429) applies before a call is carried out.
     if called and wire.status != 429:
         return AnswerLost(words)
     return ServerDown(words)
@@ -187,6 +190,7 @@ def _outcome(server: str, tool: str, result: CallToolResult) -> Outcome:
     if _size(structured) > TEXT_MOST:
         structured, left_out = None, [*left_out, "the structured result"]
     fields: Mapping[str, Any] = structured if isinstance(structured, dict) else {}
+    # The mark comes last, so that no field of the server can replace it.
     data: dict[str, Any] = {**fields, "text": text[:TEXT_MOST], "untrusted": f"said by the server {server}"}
     if structured is not None and not isinstance(structured, dict):
         data["value"] = structured

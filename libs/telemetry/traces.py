@@ -135,6 +135,7 @@ def span(
 def _root(
     recorder: _Recorder, name: str, kind: SpanKind, attributes: Mapping[str, Attribute] | None
 ) -> AbstractContextManager[Span]:
+    # 0 is no valid id (W3C Trace Context, 3.2.2.3).
     trace_id = random.getrandbits(128) or 1
     sampled = trace_id & (1 << 64) - 1 < recorder.bound
     flags = TraceFlags(RANDOM | SAMPLED if sampled else RANDOM)

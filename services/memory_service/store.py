@@ -47,6 +47,7 @@ class Store:
                 universe=scope.universe,
                 scope=scope.within,
                 person=scope.person,
+                # Vectors of different embedders cannot be compared.
                 embedder=embedder,
                 query=literal(query),
                 words=words,

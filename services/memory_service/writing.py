@@ -63,6 +63,7 @@ class Writing:
             return await self.keep(cause, person, key, value, id=asked.memory_id)
         if asked.universe == SESSION and cause.session is None:
             raise SessionMissing
+        # Policy before the embedder: a model reads no text that may not be stored.
         written = await self._decide(cause, person, asked.kind, asked.memory_id)
         if not written.decision.allowed:
             return written

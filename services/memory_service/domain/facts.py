@@ -59,6 +59,7 @@ def read(text: str) -> tuple[str, str]:
         BadFact: key or value is empty or too long.
     """
     key, colon, value = text.partition(":")
+    # The colon of an address (`https://…`) ends no key.
     named = colon and "\n" not in key and len(key.split()) <= 4 and not value.startswith("//")
     return fact_of(key, value) if named else fact_of(NOTE, text)
 
