@@ -85,6 +85,7 @@ class CheckpointFile:
         try:
             # Otherwise another process's line, half written, looks like one that a crash has left.
             flock(fd, LOCK_EX)
+            # In one write, so that a crash leaves at most one partial line, at the end.
             os.write(fd, self._start(fd) + canonical(checkpoint.model_dump(mode="json")) + b"\n")
             os.fsync(fd)
         finally:

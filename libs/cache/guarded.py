@@ -22,6 +22,7 @@ class GuardedDeltas:
         await self._guard.call(lambda: self.behind.append(stream, delta), seconds=SECONDS)
 
     async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[StreamEntry]]:
+        # A wait for news is no slowness of the server.
         return await self._guard.call(lambda: self.behind.read(after, block=block), seconds=SECONDS + block)
 
 

@@ -114,6 +114,7 @@ def _check_text(text: str, *, depth: int) -> None:
 def _check_command(command: Command, *, depth: int) -> None:
     _check_deletion(command.words)
     _check_redirects(command)
+    # In `$(…) -rf x` the program's name is known only when it runs.
     if command.starts in (")", "`") and command.words and _deletes_all(command.words):
         raise CommandBlocked("rm -rf", "A program that is computed gets the flags of rm -rf.")
     for position in _programs(command.words):
@@ -163,6 +164,7 @@ def _scripts(program: str, rest: Sequence[str], command: Command) -> Iterator[st
     if program in SHELLS or program in ("su", "runuser"):
         takes = next((at for at, word in enumerate(rest) if _runs_text(word)), None)
         yield from rest[takes + 1 :] if takes is not None else ()
+        # A here-string is the shell's input, so the shell runs it.
         yield from (target for operator, target in command.redirects if operator == "<<<")
     elif program in ("eval", "ssh", "watch", "parallel"):
         yield " ".join(rest)
@@ -182,12 +184,14 @@ def _check_program(program: str, rest: Sequence[str], *, piped: bool) -> None:
         raise CommandBlocked("dd", "The text writes to a device.")
     if program in ("chmod", "chown", "chgrp") and _recursive(rest) and any(map(EVERYTHING.fullmatch, rest)):
         raise CommandBlocked("chmod -R", f"The text runs {program} over everything.")
+    # With a script among its arguments a shell runs that, not what is piped into it.
     if program in SHELLS and piped and all(word.startswith("-") for word in rest):
         raise CommandBlocked("pipe to shell", f"The text pipes into {program}.")
 
 
 def _check_redirects(command: Command) -> None:
     for operator, target in command.redirects:
+        # bash opens a connection under such a name.
         if target.startswith(("/dev/tcp/", "/dev/udp/")) or (">" in operator and _dangerous(target)):
             raise CommandBlocked("redirect", f"The text redirects to {target}.")
 

@@ -125,6 +125,7 @@ def _in_member(
     named = properties.get(key, schema.get("additionalProperties"))
     for candidate in (named, *schema.get("patternProperties", {}).values()):
         yield from _found(whole, candidate, item, depth=depth)
+    # A key may be a path, too.
     names = schema.get("propertyNames")
     yield from _found(whole, names, key, depth=depth)
 

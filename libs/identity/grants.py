@@ -83,6 +83,7 @@ def verify(keys: Keys, request: ToolRequested, *, tenant: str, session: str, now
         raise BadGrant(f"the grant is not valid: {error}") from error
     if claims.request != digest:
         raise BadGrant("the grant is for another request, or a field was changed")
+    # The digest does not cover them: they come with the envelope, and the bus is not trusted.
     if (claims.tenant, claims.session) != (tenant, session):
         raise BadGrant("the grant is for another tenant or session")
     if now >= claims.expires:

@@ -50,6 +50,7 @@ def verify(
     except BadToken as error:
         raise BadSignature(f"the signature is not valid: {error}") from error
     at, nonce, body = said.get("iat"), said.get("nonce"), said.get("body")
+    # A signature that is intercepted before its use must not fit another request.
     if (said.get("method"), said.get("path")) != (method, target):
         raise BadSignature("the signature is for another method or path")
     # NaN compares as neither near nor far, and a huge integer fits into no float.

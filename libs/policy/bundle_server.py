@@ -48,6 +48,7 @@ class Tried:
 def serving(read: Read, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
     """Serve bundles from `read` in a thread. Yield the base URL; the bundle is at `suma.tar.gz` below it."""
     server = ThreadingHTTPServer((host, port), partial(_Request, read))
+    # A poll that hangs must not hold up the end of the process.
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()

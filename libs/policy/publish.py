@@ -31,6 +31,7 @@ def publish(folder: Path, file: Path) -> str:
     archive = bundle.archive()
     if not file.exists() or file.read_bytes() != archive:
         file.parent.mkdir(parents=True, exist_ok=True)
+        # Beside the file: a rename is atomic only within one file system.
         draft = file.with_name(f".{file.name}.new")
         draft.write_bytes(archive)
         draft.replace(file)

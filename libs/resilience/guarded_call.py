@@ -149,6 +149,7 @@ class GuardedCall:
         if admitted is None:
             metrics.outbound_calls.labels(self.name, "rejected").inc()
             raise CircuitOpen(self.name, self._breaker.wait(self._now()), self._last)
+        # Before the first await: a half-open circuit must not admit two probes.
         self._replace_breaker(admitted)
         return admitted.generation
 

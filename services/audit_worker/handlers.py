@@ -44,6 +44,7 @@ async def chain_actions(cause: Cause, event: Envelope[ActionsRecorded]) -> Chang
     origin = {name: value for name, value in first.items() if all(record.get(name) == value for record in others)}
     entries = [{name: value for name, value in record.items() if name not in origin} for record in records]
     for entry, record in zip(entries, records, strict=True):
+        # Of the whole record, not only of what is sent of it.
         entry["leaf"] = leaf(record).hex()
     return Changeset(cause).put(ChainedTogether(origin=origin, entries=entries))
 
