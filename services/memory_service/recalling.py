@@ -20,7 +20,7 @@ class Recalling:
     def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store, self._embedder = store, embedder
 
-    async def recall(self, scope: Scope, query: str, top_k: int) -> Sequence[Recalled]:
+    async def recall(self, scope: Scope, query: str, top_k: int) -> tuple[Recalled, ...]:
         """Return the best memories, best first.
 
         Raises:

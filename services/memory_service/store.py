@@ -55,10 +55,11 @@ class Store:
             )
             return [Found(*row.values()) async for row in rows]
 
-    async def facts(self, tenant: str, person: str, *, most: int) -> Sequence[Fact]:
+    async def facts(self, tenant: str, person: str, *, most: int) -> tuple[Fact, ...]:
         """Return the person's facts, latest first."""
         async with self._database.read(GROUP, tenant) as connection:
-            return [Fact(**row) async for row in queries.facts_of(connection, tenant=tenant, person=person, most=most)]
+            rows = queries.facts_of(connection, tenant=tenant, person=person, most=most)
+            return tuple([Fact(**row) async for row in rows])
 
     async def named(self, tenant: str, person: str, key: str, value: str | None) -> int:
         """Count the facts of a key, or of a key and value."""

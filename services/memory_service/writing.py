@@ -5,13 +5,14 @@ Events and HTTP share this code, so that both follow the same rules (P4, S3-53).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs import ids
-from libs.changes import Cause, Changeset
+from libs.changes import Cause, Changeset, Row
 from libs.errors import Rejected
-from libs.events import ActionRecorded, FeedbackGiven, RememberRequested
+from libs.events import FeedbackGiven, RememberRequested
 from libs.policy import Decision, Policy
+from libs.runtime import permission
 from libs.search import Embedder
 from services.memory_service.domain import facts
 from services.memory_service.rows import FactForgotten, FactPut, FeedbackAdded, MemoryAdded
@@ -42,6 +43,10 @@ class Written:
 
     changeset: Changeset
     decision: Decision
+
+    def put(self, row: Row) -> Written:
+        """Add what is written; a denial permits nothing."""
+        return replace(self, changeset=self.changeset.put(row)) if self.decision.allowed else self
 
 
 class Writing:
@@ -78,31 +83,22 @@ class Writing:
             embedder=self._embedder.name,
             embedding=literal(vector),
         )
-        return Written(written.changeset.put(row), written.decision)
+        return written.put(row)
 
     async def keep(self, cause: Cause, person: Person, key: str, value: str, *, id: str) -> Written:
         """Store a fact at the person's explicit request."""
-        written = await self._decide(cause, person, FACT, id)
-        if not written.decision.allowed:
-            return written
         fact = FactPut(fact_id=id, user_id=person.id, key=key, value=value, source="explicit")
-        return Written(written.changeset.put(fact), written.decision)
+        return (await self._decide(cause, person, FACT, id)).put(fact)
 
     async def forget(self, cause: Cause, person: Person, key: str, value: str | None) -> Written:
         """Delete the facts of a key, or of a key and value."""
-        written = await self._decide(cause, person, FACT, cause.id)
-        if not written.decision.allowed:
-            return written
         forgotten = FactForgotten(user_id=person.id, key=key, value=value)
-        return Written(written.changeset.put(forgotten), written.decision)
+        return (await self._decide(cause, person, FACT, cause.id)).put(forgotten)
 
     async def record_feedback(self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...]) -> Written:
         """Record feedback, under an id derived from its cause."""
         id = ids.derived(cause.id, FEEDBACK)
         person = Person(given.user, scopes)
-        written = await self._decide(cause, person, FEEDBACK, id)
-        if not written.decision.allowed:
-            return written
         row = FeedbackAdded(
             feedback_id=id,
             user_id=person.id,
@@ -111,7 +107,7 @@ class Writing:
             score=given.score,
             comment=given.comment,
         )
-        return Written(written.changeset.put(row), written.decision)
+        return (await self._decide(cause, person, FEEDBACK, id)).put(row)
 
     async def _decide(self, cause: Cause, person: Person, kind: str, resource: str) -> Written:
         """Ask policy and record the decision (deploy/opa/README.md names the fields)."""
@@ -126,14 +122,5 @@ class Writing:
                 "user": person.id,
             },
         )
-        record = ActionRecorded(
-            action=decision.action,
-            phase="decision",
-            verdict="allow" if decision.allowed else "deny",
-            principal=person.id,
-            resource=resource,
-            rule=decision.rule,
-            revision=decision.revision,
-            turn_id=cause.turn,
-        )
+        record = permission.recorded(decision, cause, person.id, resource)
         return Written(Changeset(cause).emit(record), decision)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from services.memory_service.domain import facts
+from services.memory_service.domain.ranking import Recalled
 from services.memory_service.store import SESSION
 
 TEXT_MOST = 100_000
@@ -50,28 +50,12 @@ class Feedback(Write):
     comment: str = Field(default="", max_length=10_000)
 
 
-class Memory(Body):
-    text: str
-    score: float
-    kind: str
-    created_at: datetime
-
-
 class Memories(Body):
-    memories: list[Memory]
-
-
-class StoredFact(Body):
-    id: str
-    key: str
-    value: str
-    source: str
-    created_at: datetime
-    updated_at: datetime
+    memories: tuple[Recalled, ...]
 
 
 class Facts(Body):
-    facts: list[StoredFact]
+    facts: tuple[facts.Fact, ...]
 
 
 class FactText(Body):

@@ -1,6 +1,6 @@
 """The routes. Each write is one changeset; the response follows its commit."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, FastAPI, Query, Request
@@ -19,10 +19,8 @@ from services.memory_service.api.bodies import (
     Forgotten,
     Id,
     Memories,
-    Memory,
     Recall,
     Remember,
-    StoredFact,
 )
 from services.memory_service.api.middleware import AuthMiddleware, Caller
 from services.memory_service.domain import facts
@@ -103,14 +101,12 @@ async def remember(asked: Remember, by: By, context: Context) -> Id:
 
 async def recall(asked: Recall, by: By, context: Context) -> Memories:
     """Return the memories that match a query, best first."""
-    found = await context.recalling.recall(_scope(asked, by), asked.query, asked.top_k)
-    return Memories(memories=[Memory(text=m.text, score=m.score, kind=m.kind, created_at=m.created_at) for m in found])
+    return Memories(memories=await context.recalling.recall(_scope(asked, by), asked.query, asked.top_k))
 
 
 async def list_facts(by: By, context: Context) -> Facts:
     """Return the person's facts, latest first."""
-    kept = await context.store.facts(by.tenant, by.named(), most=FACTS_MOST)
-    return Facts(facts=[StoredFact(**asdict(fact)) for fact in kept])
+    return Facts(facts=await context.store.facts(by.tenant, by.named(), most=FACTS_MOST))
 
 
 async def keep(fact: Fact, by: By, context: Context) -> FactText:
