@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from libs.audit import Record
 from libs.audit.chain import leaf, record_of
@@ -51,19 +53,9 @@ async def chain_actions(cause: Cause, event: Envelope[ActionsRecorded]) -> Chang
 
 def apart(event: Envelope[ActionsRecorded]) -> Iterator[Envelope[ActionRecorded]]:
     """Yield the records as if each had travelled alone, with the ids `EVENT.0`, `EVENT.1` and so on."""
+    whole: Envelope[Any] = event
     for n, record in enumerate(event.data.records):
-        yield Envelope(
-            id=f"{event.id}.{n}",
-            source=event.source,
-            time=event.time,
-            tenant=event.tenant,
-            key=event.key,
-            data=record,
-            session=event.session,
-            turn=record.turn_id or event.turn,
-            correlation=event.correlation,
-            causation=event.causation,
-        )
+        yield replace(whole, id=f"{event.id}.{n}", data=record, turn=record.turn_id or event.turn)
 
 
 def chain_record(event: Envelope[ActionRecorded]) -> Record:
