@@ -1,7 +1,7 @@
 -- Apply every write of the memory service: one statement per kind of change, over all rows of the batch.
 create or replace function memory.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-    done int[] := '{}'; part int[]; kind text;
+    done int[] := '{}'; part int[];
 begin
     -- memory.add: insert once. The same id with the same content is the same memory; with other content it is a conflict.
     if changes ? 'memory.add' then
@@ -50,12 +50,9 @@ begin
     end if;
 
     -- These kinds have no condition and always apply.
-    foreach kind in array array['fact.put', 'fact.forget', 'feedback.add'] loop
-        if changes ? kind then
-            select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;
-            done := done || part;
-        end if;
-    end loop;
+    select done || coalesce(array_agg((c ->> 'i')::int), '{}') into done
+    from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as c
+    where k.key in ('fact.put', 'fact.forget', 'feedback.add');
     return done;
 end
 $$;

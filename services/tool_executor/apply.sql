@@ -28,16 +28,12 @@ begin
         from jsonb_to_recordset(changes -> 'call.dead')
             as c(tenant_id text, call_id text, session_id text, turn_id text, step_id text, tool text)
         on conflict do nothing;
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'call.dead') as c;
-        done := done || part;
     end if;
 
     if changes ? 'turn.cancel' then
         insert into executor.cancelled_turns (tenant_id, turn_id)
         select c.tenant_id, c.turn_id from jsonb_to_recordset(changes -> 'turn.cancel') as c(tenant_id text, turn_id text)
         order by c.tenant_id, c.turn_id on conflict do nothing;
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'turn.cancel') as c;
-        done := done || part;
     end if;
 
     -- call.close: the outcome, of a call that still runs.
@@ -177,8 +173,6 @@ begin
         select c.tenant_id, c.session_id, c.version, c.step_id, c.operation
         from jsonb_to_recordset(changes -> 'stage.append')
             as c(tenant_id text, session_id text, version int, step_id text, operation jsonb);
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'stage.append') as c;
-        done := done || part;
     end if;
 
     if changes ? 'snapshot.add' then
@@ -187,8 +181,6 @@ begin
         from jsonb_to_recordset(changes -> 'snapshot.add')
             as c(tenant_id text, session_id text, snapshot_id text, version int, step_id text)
         on conflict do nothing;
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'snapshot.add') as c;
-        done := done || part;
     end if;
 
     if changes ? 'journal.put' then
@@ -198,8 +190,6 @@ begin
             as c(tenant_id text, commit_id text, session_id text, turn_id text, root text, state text, operations int, diff jsonb)
         order by c.tenant_id, c.commit_id
         on conflict (tenant_id, commit_id) do update set state = excluded.state;
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'journal.put') as c;
-        done := done || part;
     end if;
 
     -- journal.free: the files that a commit could be undone with are removed.
@@ -207,8 +197,6 @@ begin
         update executor.journal j set freed_at = now()
         from jsonb_to_recordset(changes -> 'journal.free') as c(tenant_id text, commit_id text)
         where j.tenant_id = c.tenant_id and j.commit_id = c.commit_id and j.freed_at is null;
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'journal.free') as c;
-        done := done || part;
     end if;
 
     -- skill.approve: one version of a skill in a folder; an approval of another version before it ends.
@@ -220,8 +208,6 @@ begin
         order by c.tenant_id, c.root, c.name, c.i desc
         on conflict (tenant_id, root, name) do update
             set digest = excluded.digest, principal = excluded.principal, approved_at = now();
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'skill.approve') as c;
-        done := done || part;
     end if;
 
     -- skill.revoke: the folder's skill is off, whether it was on or not.
@@ -229,8 +215,6 @@ begin
         delete from executor.skill_approvals a
         using jsonb_to_recordset(changes -> 'skill.revoke') as c(tenant_id text, root text, name text)
         where a.tenant_id = c.tenant_id and a.root = c.root and a.name = c.name;
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'skill.revoke') as c;
-        done := done || part;
     end if;
 
     -- tool.approve: one description of a remote tool; an approval of another one before it ends.
@@ -243,8 +227,6 @@ begin
         on conflict (tool) do update
             set digest = excluded.digest, definition = excluded.definition, principal = excluded.principal,
                 approved_at = now();
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'tool.approve') as c;
-        done := done || part;
     end if;
 
     -- tool.revoke: the remote tool is not offered, whether it was or not.
@@ -252,9 +234,14 @@ begin
         delete from executor.tool_approvals a
         using jsonb_to_recordset(changes -> 'tool.revoke') as c(tool text)
         where a.tool = c.tool;
-        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'tool.revoke') as c;
-        done := done || part;
     end if;
+    -- These kinds have no condition and always apply.
+    select done || coalesce(array_agg((c ->> 'i')::int), '{}') into done
+    from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as c
+    where k.key in (
+        'call.dead', 'turn.cancel', 'stage.append', 'snapshot.add', 'journal.put', 'journal.free', 'skill.approve',
+        'skill.revoke', 'tool.approve', 'tool.revoke'
+    );
     return done;
 end
 $$;
