@@ -48,12 +48,18 @@ _report: ContextVar[Report | None] = ContextVar("report", default=None)
 
 @contextmanager
 def reporting(report: Report) -> Iterator[None]:
-    """Pass a line to `report` when a build starts, and at intervals until it ends."""
+    """Pass a line to `report` when a build or a server starts, and at intervals until a build ends."""
     token = _report.set(report)
     try:
         yield
     finally:
         _report.reset(token)
+
+
+def tell(line: str) -> None:
+    """Pass a line to the report, if there is one."""
+    if (report := _report.get()) is not None:
+        report(line)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from deploy.local.cache import Report, Unprovided, reporting
+from deploy.local.cache import Unprovided, reporting, tell
 from deploy.local.fleet import Birth, Program, by_command
 from deploy.local.kafka import KafkaFailed, kafka
 from deploy.local.opa import opa
@@ -86,12 +86,8 @@ class Up:
         return httpx.AsyncClient(base_url=self.url(), headers=key, timeout=READY_SECONDS, trust_env=False, verify=False)
 
 
-def _silent(line: str) -> None:
-    """Discard progress lines."""
-
-
 @asynccontextmanager
-async def servers(folder: Path, report: Report = _silent) -> AsyncIterator[Servers]:
+async def servers(folder: Path) -> AsyncIterator[Servers]:
     """Yield all servers of the production profile, started on this folder and stopped at the end.
 
     Raises:
@@ -103,9 +99,9 @@ async def servers(folder: Path, report: Report = _silent) -> AsyncIterator[Serve
         stack.enter_context(ours.held())
         for name, start in STARTS.items():
             began = time.monotonic()
-            report(f"starting {name}")
+            tell(f"starting {name}")
             await start(stack, ours.path, made)
-            report(f"{name} is up after {time.monotonic() - began:.0f} s")
+            tell(f"{name} is up after {time.monotonic() - began:.0f} s")
         yield made
 
 
@@ -175,7 +171,6 @@ async def up(
     any_port: bool = True,
     roots: Sequence[Path] = (),
     birth: Birth = by_command,
-    report: Report = _silent,
 ) -> AsyncIterator[Up]:
     """Yield the running profile once every service is ready. `birth` starts its processes.
 
@@ -185,8 +180,8 @@ async def up(
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with (
-        servers(folder / "servers", report) as running,
-        services(folder, running, any_port=any_port, roots=roots, birth=birth, report=report) as made,
+        servers(folder / "servers") as running,
+        services(folder, running, any_port=any_port, roots=roots, birth=birth) as made,
     ):
         yield made
 
@@ -199,10 +194,9 @@ async def services(
     any_port: bool = True,
     roots: Sequence[Path] = (),
     birth: Birth = by_command,
-    report: Report = _silent,
 ) -> AsyncIterator[Up]:
     """Yield the six services on running servers. Raises DidNotStart."""
-    report(f"starting the services: {', '.join(entry.name for entry in catalog.SERVICES)}")
+    tell(f"starting the services: {', '.join(entry.name for entry in catalog.SERVICES)}")
     made = Up(folder, running, _programs(folder, running, any_port=any_port, roots=roots, birth=birth))
     try:
         await _migrated(folder, running, birth)
@@ -283,7 +277,7 @@ async def _until_asked_to_stop(folder: Path, *, any_port: bool, birth: Birth) ->
         loop.add_signal_handler(asked, task.cancel)
     roots = [Path(part) for part in os.environ.get("SUMA_ROOTS", "").split(os.pathsep) if part]
     with suppress(asyncio.CancelledError), reporting(_progress):
-        async with up(folder, any_port=any_port, roots=roots, birth=birth, report=_progress) as made:
+        async with up(folder, any_port=any_port, roots=roots, birth=birth) as made:
             with made.directory.held() as hold:
                 # The command then finds the services by SUMA_DATA_DIR alone, at whatever ports they have.
                 hold.announce(made.url(), urls={name: made.url(name) for name in made.programs})
