@@ -16,10 +16,10 @@ from contextlib import AbstractContextManager, AsyncExitStack, nullcontext, supp
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import Protocol
 
 from opentelemetry.trace import SpanKind
 
+from libs.bus.parked import Due, ParkedEvents
 from libs.bus.ports import Partition, Record
 from libs.changes.batch import Parking
 from libs.changes.changeset import Cause, Changeset
@@ -75,27 +75,6 @@ class Crashed(Unavailable):
         self.is_fault = isinstance(error, FAULTS)
 
 
-class Parked(Protocol):
-    """The store of parked events and of handling attempts."""
-
-    async def attempt(self, group: str, event_id: str, *, alone: bool) -> int | None: ...
-    async def retries(self, group: str, *, most: int) -> Sequence[Retry]: ...
-    async def postpone(self, group: str, seq: int, *, delay: float, error: str) -> None: ...
-
-
-class Retry(Protocol):
-    """A parked event that is due; the first of its key."""
-
-    @property
-    def record(self) -> Record: ...
-    @property
-    def seq(self) -> int: ...
-    @property
-    def attempts(self) -> int: ...
-    @property
-    def age(self) -> float: ...
-
-
 def backoff(attempts: int) -> float:
     """Return the seconds until the next attempt: doubling from 0.5 to 60, with jitter over the upper half."""
     bound = min(60.0, 0.5 * 2.0**attempts)
@@ -111,7 +90,7 @@ class Consumer:
         *,
         writer: Writer,
         lanes: Lanes,
-        parked: Parked,
+        parked: ParkedEvents,
         notices: FailureReports,
         point: Point,
         now: Callable[[], datetime],
@@ -286,7 +265,7 @@ class Consumer:
             raise ProcessDied(f"The process died {begun} times while it handled {record.type}.")
         return begun is None
 
-    async def _again(self, retry: Retry) -> None:
+    async def _again(self, retry: Due) -> None:
         record, subscription = retry.record, self._subscriptions.get(retry.record.type)
         cause = Cause.record(self._group, record, urgent=True, parked=retry.seq)
         try:
@@ -305,7 +284,7 @@ class Consumer:
         self._retrying.discard(retry.seq)
 
     async def _postpone_or_dead_letter(
-        self, retry: Retry, subscription: Subscription | None, cause: Cause, error: Unavailable
+        self, retry: Due, subscription: Subscription | None, cause: Cause, error: Unavailable
     ) -> None:
         """Postpone a failed event, or dead-letter it when its attempts or its age are used up."""
         most = FAULTS_MOST if is_fault(error) else ATTEMPTS_MOST
@@ -316,7 +295,7 @@ class Consumer:
         else:
             await self._postpone(retry, error)
 
-    async def _dead_letter(self, retry: Retry, subscription: Subscription, cause: Cause, error: SumaError) -> None:
+    async def _dead_letter(self, retry: Due, subscription: Subscription, cause: Cause, error: SumaError) -> None:
         """Dead-letter the event; postpone it when its original cannot be stored now."""
         try:
             await self._reject(subscription, cause, retry.record, error, attempts=retry.attempts)
@@ -325,7 +304,7 @@ class Consumer:
         except Unavailable as unavailable:
             await self._postpone(retry, unavailable)
 
-    async def _postpone(self, retry: Retry, error: SumaError) -> None:
+    async def _postpone(self, retry: Due, error: SumaError) -> None:
         with suppress(Unavailable):  # The claim has postponed it already.
             await self._parked.postpone(self._group, retry.seq, delay=backoff(retry.attempts), error=_error_text(error))
         await self._notices.waits(self._group, retry.record, error, attempts=retry.attempts)
