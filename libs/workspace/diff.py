@@ -74,14 +74,6 @@ class Diff:
         return tuple(entry for entry in self.entries if entry.change == change)
 
     @property
-    def created(self) -> int:
-        return len(self.of("created"))
-
-    @property
-    def changed(self) -> int:
-        return len(self.of("changed"))
-
-    @property
     def things(self) -> int:
         """The number of files and folders that change, with everything in deleted folders."""
         return sum(entry.items for entry in self.entries)
@@ -92,16 +84,9 @@ class Diff:
         return sum(entry.replaced + (entry.size if entry.change == "deleted" else 0) for entry in self.entries)
 
     @property
-    def overwritten(self) -> int:
-        return len(self.of("overwritten"))
-
-    @property
-    def deleted(self) -> int:
-        return sum(entry.items for entry in self.of("deleted"))
-
-    @property
-    def moved(self) -> int:
-        return len(self.of("moved"))
+    def counts(self) -> dict[str, int]:
+        """The number of changes of each kind; of deletions, with everything in deleted folders."""
+        return {kind: sum(one.items if kind == "deleted" else 1 for one in self.of(kind)) for kind in RISKS}
 
     @property
     def groups(self) -> tuple[Group, ...]:

@@ -58,11 +58,7 @@ def _whole(net: NetDiff, revision: int, kept_days: float, entries: tuple[DiffEnt
     return Diff(
         version=revision,
         count=len(net),
-        created=net.created,
-        changed=net.changed,
-        overwritten=net.overwritten,
-        deleted=net.deleted,
-        moved=net.moved,
+        **net.counts,
         bytes_freed=net.bytes_freed,
         kept_days=kept_days if net.bytes_freed else None,
         digest=_digest(net),

@@ -21,7 +21,7 @@ def test_deletion_entry_has_its_reason_and_size(root: Path) -> None:
 def test_deleted_folder_is_one_entry_that_counts_its_contents(root: Path) -> None:
     diff = staged(root, Delete(path="docs")).diff()
     assert [(entry.path, entry.items, entry.size) for entry in diff.entries] == [("docs", 5, 4 + 7 + 550)]
-    assert diff.deleted == 5
+    assert diff.counts["deleted"] == 5
 
 
 def test_file_moved_out_of_a_deleted_folder_counts_as_moved(root: Path) -> None:
@@ -82,7 +82,10 @@ def test_moved_or_deleted_folder_reports_its_file_count(root: Path) -> None:
 
 def test_the_counts_are_by_kind_of_change(root: Path) -> None:
     diff = staged(root, Create(path="x"), Write(path="README", content=text("")), Move(path="docs", target="d")).diff()
-    assert (diff.created, diff.changed, diff.moved, diff.deleted, diff.version) == (1, 1, 1, 0, 3)
+    assert (diff.counts, diff.version) == (
+        {"deleted": 0, "overwritten": 0, "changed": 1, "moved": 1, "created": 1},
+        3,
+    )
 
 
 def test_numbers_in_names_are_in_their_order(root: Path) -> None:

@@ -84,11 +84,11 @@ def test_worked_example_rolls_back_to_the_byte(tmp_path: Path) -> None:
         for path in group.paths:
             if "(" in path:
                 stage.apply(Delete(path=path, reason=f"the same as {group.paths[-1]}"))
-    assert (stage.diff().deleted, stage.diff().bytes_freed) == (4, 11_500)
+    assert (stage.diff().counts["deleted"], stage.diff().bytes_freed) == (4, 11_500)
 
     result = commit(root, stage, commit_id="c", fence=owner, exclude=["song (1).mp3"])
 
-    assert (result.operations, result.diff.deleted, result.diff.bytes_freed) == (3, 3, 11_000)
+    assert (result.operations, result.diff.counts["deleted"], result.diff.bytes_freed) == (3, 3, 11_000)
     assert [group.paths for group in Stage(Tree.scan(root)).find_duplicates(".")] == [("song (1).mp3", "song.mp3")]
     rollback(root, "c", fence=owner)
     assert manifest(root) == before
