@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from threading import Lock
 from typing import Any, Self
 
 from libs.errors import SumaError
@@ -27,17 +26,13 @@ from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.settings import Settings
 from services.tool_executor.tools.decoding import SkipReason
-from services.tool_executor.tools.texts import Texts, temporary
+from services.tool_executor.tools.texts import Remembered, Texts, temporary
 from services.tool_executor.tools.tool_context import no_cancel
 from services.tool_executor.workspaces import Workspace
 
 KEPT_MOST = 8
 SHARED = 2
 """All indexes together hold at most this many times the text of the largest allowed one."""
-REMEMBERED_MOST = 32 << 20
-"""Letters of documents that are kept after reading, for all tenants."""
-ENTRY = 200
-"""The memory of one such document beside its text."""
 NAMED_MOST = 10
 """Paths of documents that were not read, in an answer."""
 Stamp = tuple[int, str | None]
@@ -112,7 +107,7 @@ class Contents:
 
     def texts(self, tenant: str, stage: Stage, check: Callable[[], None] = no_cancel) -> Texts:
         """Open the texts of a stage, with the tenant's memory of documents that were read before."""
-        return Texts(stage, self._settings, self._now, Remembering(self._remembered, tenant), check)
+        return Texts(stage, self._settings, self._now, tenant, self._remembered, check)
 
     def _answer(self, indexed: Indexed, texts: Texts, question: Question) -> tuple[Found, Unknown]:
         now = _stamps(texts.stage)
@@ -166,43 +161,6 @@ def _update(indexed: Indexed, now: Mapping[str, Stamp], texts: Texts, most: int)
         if indexed.index.size >= most:
             break
     indexed.unread = {**{path: why for path, why in indexed.unread.items() if path in now}, **texts.unread}
-
-
-class Remembered:
-    """The texts of documents by tenant and content, least recently used dropped first. Safe for threads."""
-
-    def __init__(self, most: int = REMEMBERED_MOST) -> None:
-        self._most, self._lock = most, Lock()
-        self._said: OrderedDict[tuple[str, str], str | SkipReason] = OrderedDict()
-        self._letters = 0
-
-    def find(self, tenant: str, digest: str) -> str | SkipReason | None:
-        with self._lock:
-            if (said := self._said.pop((tenant, digest), None)) is not None:
-                self._said[tenant, digest] = said
-            return said
-
-    def keep(self, tenant: str, digest: str, said: str | SkipReason) -> None:
-        with self._lock:
-            self._letters += ENTRY + len(said)
-            if (before := self._said.pop((tenant, digest), None)) is not None:
-                self._letters -= ENTRY + len(before)
-            self._said[tenant, digest] = said
-            while self._letters > self._most:
-                self._letters -= ENTRY + len(self._said.popitem(last=False)[1])
-
-
-class Remembering:
-    """The remembered documents of one tenant."""
-
-    def __init__(self, remembered: Remembered, tenant: str) -> None:
-        self._remembered, self._tenant = remembered, tenant
-
-    def find(self, digest: str) -> str | SkipReason | None:
-        return self._remembered.find(self._tenant, digest)
-
-    def keep(self, digest: str, said: str | SkipReason) -> None:
-        self._remembered.keep(self._tenant, digest, said)
 
 
 def as_data(found: Found, unknown: Unknown) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 from libs.search.words import fold
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import SkipReason
-from services.tool_executor.tools.texts import Texts, Unremembered, temporary
+from services.tool_executor.tools.texts import Texts, temporary
 from services.tool_executor.tools.tool_context import Args, FileTexts, ToolContext, TooMuch
 
 ASKED = ("containing", "lacking")
@@ -106,7 +106,7 @@ def asked(context: ToolContext, args: Args) -> Containing | None:
     name = next((name for name in ASKED if name in args), None)
     if name is None:
         return None
-    texts = context.texts or Texts(context.stage, context.limits, time.monotonic, Unremembered(), context.check)
+    texts = context.texts or Texts(context.stage, context.limits, time.monotonic, check=context.check)
     return Containing(args[name], name == "lacking", texts, context.looked_into)
 
 

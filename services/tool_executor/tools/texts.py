@@ -8,10 +8,11 @@ so long. Content that was read once is remembered by its bytes.
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from threading import Lock
 
 from libs import documents
 from libs.documents import FORMS
@@ -32,24 +33,34 @@ OLDER = frozenset((".doc", ".xls", ".ppt", ".pages", ".numbers", ".key", ".mobi"
 """Documents of a form that is not read here."""
 TEMPORARY = ("~$", ".~lock.")
 """How the names of the small files begin that office programs lay beside an open document."""
+REMEMBERED_MOST = 32 << 20
+"""Letters of documents that are kept after reading, for all tenants."""
+ENTRY = 200
+"""The memory of one such document beside its text."""
 
 
-class Memory(Protocol):
-    """The texts of documents, or why there is none, by their bytes."""
+class Remembered:
+    """The texts of documents by tenant and content, least recently used dropped first. Safe for threads."""
 
-    def find(self, digest: str) -> str | SkipReason | None: ...
-    def keep(self, digest: str, said: str | SkipReason) -> None:
-        """Remember it, as long as there is room."""
-        ...
+    def __init__(self, most: int = REMEMBERED_MOST) -> None:
+        self._most, self._lock = most, Lock()
+        self._said: OrderedDict[tuple[str, str], str | SkipReason] = OrderedDict()
+        self._letters = 0
 
+    def find(self, tenant: str, digest: str) -> str | SkipReason | None:
+        with self._lock:
+            if (said := self._said.pop((tenant, digest), None)) is not None:
+                self._said[tenant, digest] = said
+            return said
 
-class Unremembered:
-    """A memory for who reads only once."""
-
-    def find(self, digest: str) -> str | SkipReason | None:
-        return None
-
-    def keep(self, digest: str, said: str | SkipReason) -> None: ...
+    def keep(self, tenant: str, digest: str, said: str | SkipReason) -> None:
+        with self._lock:
+            self._letters += ENTRY + len(said)
+            if (before := self._said.pop((tenant, digest), None)) is not None:
+                self._letters -= ENTRY + len(before)
+            self._said[tenant, digest] = said
+            while self._letters > self._most:
+                self._letters -= ENTRY + len(self._said.popitem(last=False)[1])
 
 
 @dataclass(slots=True)
@@ -59,7 +70,8 @@ class Texts:
     stage: Stage
     limits: Limits
     now: Callable[[], float]
-    memory: Memory
+    tenant: str = ""
+    remembered: Remembered = field(default_factory=Remembered)
     check: Callable[[], None] = no_cancel
     unread: dict[str, SkipReason] = field(default_factory=dict)
     """Documents that were not looked into, by their paths."""
@@ -108,7 +120,7 @@ class Texts:
             return self._not(node, SkipReason.LATER)
         raw = self._bytes_of(node, self.limits.document_bytes_most)
         digest = hashlib.sha256(form.encode() + raw).hexdigest()
-        if (said := self.memory.find(digest)) is None:
+        if (said := self.remembered.find(self.tenant, digest)) is None:
             if self._read >= self.limits.search_documents_most:
                 return self._not(node, SkipReason.LATER)
             self._read += 1
@@ -117,7 +129,7 @@ class Texts:
             except documents.CannotRead:
                 # It took too much; with less to do beside it, it may go another time.
                 return self._not(node, SkipReason.DAMAGED)
-            self.memory.keep(digest, said)
+            self.remembered.keep(self.tenant, digest, said)
         if isinstance(said, SkipReason):
             return self._not(node, said)
         if len(said) >= self.limits.index_bytes_most:

@@ -13,10 +13,9 @@ import pytest
 from libs.errors import Rejected
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
-from services.tool_executor.content import Remembered, Remembering
 from services.tool_executor.tools.decoding import SkipReason
 from services.tool_executor.tools.limits import Limits
-from services.tool_executor.tools.texts import Texts
+from services.tool_executor.tools.texts import Remembered, Texts
 from tests.libs.documents import samples
 
 AMPLE = Limits(
@@ -38,8 +37,7 @@ def stage(tmp_path: Path) -> Stage:
 
 def texts(stage: Stage, limits: Limits, *, memory: Remembered | None = None, tenant: str = "t") -> Texts:
     seconds: Iterator[int] = count()
-    remembering = Remembering(memory or Remembered(), tenant)
-    return Texts(stage, limits, lambda: float(next(seconds)), remembering)
+    return Texts(stage, limits, lambda: float(next(seconds)), tenant, memory or Remembered())
 
 
 NAMES = ("a.docx", "b.docx", "c.docx")

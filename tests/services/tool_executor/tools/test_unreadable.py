@@ -14,7 +14,7 @@ from libs.errors import Rejected
 from libs.workspace.errors import NotPermitted, Sealed
 from services.tool_executor.tools.decoding import SkipReason
 from services.tool_executor.tools.limits import Limits
-from services.tool_executor.tools.texts import Texts, Unremembered
+from services.tool_executor.tools.texts import Texts
 from tests.services.tool_executor.tools.conftest import StagedFolder
 
 pytestmark = [
@@ -110,6 +110,6 @@ def test_a_folder_that_cannot_be_written_is_only_looked_at(shut: StagedFolder) -
 
 
 def test_a_search_names_files_that_it_could_not_read(shut: StagedFolder) -> None:
-    texts = Texts(shut.stage, Limits(), lambda: 0.0, Unremembered())
+    texts = Texts(shut.stage, Limits(), lambda: 0.0)
     assert dict(texts.of(["a.txt", "secret.txt"])) == {"a.txt": "same words", "secret.txt": ""}
     assert texts.unread == {"secret.txt": SkipReason.UNREADABLE}
