@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from pydantic import BaseModel
 
+T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 DIFF_BYTES, PREVIEWS_BYTES, GROUPS_BYTES = 64 * 1024, 24 * 1024, 12 * 1024
 READS_BYTES, CONFLICTS_BYTES = 24 * 1024, 24 * 1024
@@ -15,20 +16,18 @@ WARNINGS_MOST, TEXT_MOST = 50, 500
 
 def fitting(texts: Iterable[str], most: int) -> tuple[str, ...]:
     """Return as many of the first values as fit into `most` bytes of JSON."""
-    kept: list[str] = []
-    for text in texts:
-        most -= len(text.encode("utf-8", "replace")) + 3
-        if most < 0:
-            break
-        kept.append(text)
-    return tuple(kept)
+    return _first(texts, most, lambda text: len(text.encode("utf-8", "replace")) + 3)
 
 
 def weighed(values: Iterable[M], most: int) -> tuple[M, ...]:
     """Return as many of the first values as fit into `most` bytes of JSON."""
-    kept: list[M] = []
+    return _first(values, most, lambda value: len(value.model_dump_json()) + 1)
+
+
+def _first(values: Iterable[T], most: int, size: Callable[[T], int]) -> tuple[T, ...]:
+    kept: list[T] = []
     for value in values:
-        most -= len(value.model_dump_json()) + 1
+        most -= size(value)
         if most < 0:
             break
         kept.append(value)

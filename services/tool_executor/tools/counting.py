@@ -15,10 +15,7 @@ LINED = frozenset(("plain text", "Markdown"))
 
 def count_rows(context: ToolContext, args: Args) -> ToolOutput:
     """Count the rows, lines or pages of each file, as parsing reads it. Folders among them are skipped."""
-    nodes = [
-        context.stage.get_metadata(path) for path in context.present(args["paths"], strict=len(args["paths"]) == 1)
-    ]
-    files = [node for node in nodes if node.kind == "file"]
+    files = [node for node in context.named(args["paths"]) if node.kind == "file"]
     if len(files) > context.limits.summary_files_most:
         raise TooMuch(f"{len(files)} files are too many to count at once; at most {context.limits.summary_files_most}")
     found = [(node, _counted(context, node)) for node in files]

@@ -20,9 +20,7 @@ TEXTS = frozenset(
 
 def summarize_texts(context: ToolContext, args: Args) -> ToolOutput:
     """Summarize each file in at most so many of its sentences. Skip folders among the paths."""
-    nodes = [
-        context.stage.get_metadata(path) for path in context.present(args["paths"], strict=len(args["paths"]) == 1)
-    ]
+    nodes = context.named(args["paths"])
     files = [node for node in nodes if node.kind == "file"]
     if nodes and not files:
         raise Rejected(f"{nodes[0].path} is not a file; list the files in it first")

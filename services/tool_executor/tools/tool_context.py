@@ -123,6 +123,10 @@ class ToolContext:
                 seen.add(node)
                 yield names.shown(self.stage.tree.path(node))
 
+    def named(self, paths: Sequence[str]) -> list[Node]:
+        """Return the nodes of the paths that still exist. Raises NotFound for a single one that does not."""
+        return [self.stage.get_metadata(path) for path in self.present(paths, strict=len(paths) == 1)]
+
     def whole(self, paths: Sequence[str], arg: str) -> tuple[list[str], list[str]]:
         """Return the paths of an arg without listed folders that could not be read completely, and these."""
         unread = [path for path in paths if arg in self.listed and self.stage.sealed_in(path) is not None]
