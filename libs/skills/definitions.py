@@ -12,7 +12,7 @@ from typing import Any
 import re2
 from jsonschema import Draft202012Validator, ValidationError, validators
 
-from libs.skills.intents import Intent
+from libs.skills.intents import Declared, Intent
 from libs.skills.references import is_reference
 from libs.tools import Effect as EffectClass
 
@@ -102,8 +102,7 @@ class ValidationResult:
         return not (self.missing or self.extra or self.problems)
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Declared):
     """A read that must precede this tool, and the parameter that takes a field of its result."""
 
     tool: str

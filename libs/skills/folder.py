@@ -14,7 +14,7 @@ import re2
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from skills_ref.errors import ParseError
 from skills_ref.parser import parse_frontmatter
 from skills_ref.validator import validate_metadata
@@ -32,7 +32,7 @@ from libs.skills.definitions import (
     linear,
 )
 from libs.skills.files import LOADER, BadSkill, digest_of, read_files
-from libs.skills.intents import Intent, Slot, SlotType
+from libs.skills.intents import Declared, Intent
 
 PAGE_MOST = 100_000
 """Maximum characters of SKILL.md, which a model reads at once. Longer text belongs in references."""
@@ -45,34 +45,7 @@ UNFIT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U00
 PROGRAM, PROGRAMS = "skill.py", "scripts/"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Need(_Strict):
-    tool: str
-    field: str
-    param: str
-
-
-class _Slot(_Strict):
-    type: SlotType
-    param: str = ""
-
-
-class _Intent(_Strict):
-    say: tuple[str, ...] = Field(min_length=1, max_length=40)
-    verb: tuple[str, ...] = Field(default=(), max_length=60)
-    slots: dict[str, _Slot] = Field(default_factory=dict)
-    set: dict[str, Any] = Field(default_factory=dict)
-    unless: tuple[str, ...] = ()
-
-    def parsed(self) -> Intent:
-        slots = {name: Slot(slot.type, slot.param) for name, slot in self.slots.items()}
-        return Intent(self.say, self.verb, slots, self.set, self.unless)
-
-
-class _Tool(_Strict):
+class _Tool(Declared):
     """One entry of tools.yaml. Graph tools name a method, retrieval tools a query type in the same place."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -84,9 +57,9 @@ class _Tool(_Strict):
     params: dict[str, Any]
     returns: dict[str, Any]
     roles: dict[str, str] = Field(default_factory=dict)
-    intents: tuple[_Intent, ...] = ()
+    intents: tuple[Intent, ...] = ()
     examples: tuple[str, ...] = ()
-    needs: tuple[_Need, ...] = ()
+    needs: tuple[Need, ...] = ()
     deletes_with: str = ""
 
 
@@ -100,7 +73,7 @@ class _Metadata(BaseModel):
     tags: str = ""
 
 
-class _Tools(_Strict):
+class _Tools(Declared):
     tools: tuple[_Tool, ...]
 
 
@@ -232,9 +205,9 @@ def _definition(skill: str, tool: _Tool, digest: str) -> ToolDefinition:
         params=tool.params,
         returns=tool.returns,
         roles=tool.roles,
-        intents=tuple(intent.parsed() for intent in tool.intents),
+        intents=tool.intents,
         examples=tool.examples,
-        needs=tuple(Need(need.tool, need.field, need.param) for need in tool.needs),
+        needs=tool.needs,
         deletes_with=tool.deletes_with,
         digest=digest,
     )
@@ -257,7 +230,7 @@ def _problems(tool: _Tool) -> list[str]:
         Draft202012Validator.check_schema(tool.params)
     except SchemaError as wrong:
         problems.append(f"{tool.name}: params are not a JSON Schema: {wrong.message}")
-    problems += [f"{tool.name}: {problem}" for intent in tool.intents for problem in intent.parsed().problems()]
+    problems += [f"{tool.name}: {problem}" for intent in tool.intents for problem in intent.problems()]
     return [*problems, *(f"{tool.name}: params {hazard}" for hazard in _hazards(tool.params))]
 
 

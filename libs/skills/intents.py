@@ -7,11 +7,13 @@ verbs, `(a|b)` for alternatives, `[a]` for optional words, `{slot}` for a part t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 SlotType = Literal[
     "selection",
@@ -44,8 +46,13 @@ class BadTemplate(ValueError):
     """The template does not follow the syntax of templates."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Declared(BaseModel):
+    """A part of tools.yaml, where an unknown key is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Slot(Declared):
     """A part of a request: its type, and the parameter that it fills. Without a parameter it fills several by their
     roles.
     """
@@ -66,14 +73,13 @@ Form = tuple[Words | Hole, ...]
 """One form of a request: alternatives of words, and holes."""
 
 
-@dataclass(frozen=True)
-class Intent:
+class Intent(Declared):
     """One meaning of a tool, with every form of a request for it."""
 
-    say: tuple[str, ...]
-    verbs: tuple[str, ...] = ()
-    slots: Mapping[str, Slot] = field(default_factory=dict)
-    set: Mapping[str, Any] = field(default_factory=dict)
+    say: tuple[str, ...] = Field(min_length=1, max_length=40)
+    verbs: tuple[str, ...] = Field(default=(), max_length=60, alias="verb")
+    slots: dict[str, Slot] = Field(default_factory=dict)
+    set: dict[str, Any] = Field(default_factory=dict)
     """Arguments that these words imply."""
     unless: tuple[str, ...] = ()
     """Words that exclude this meaning."""

@@ -19,7 +19,7 @@ from libs.models.offline.selection import Ground
 from libs.models.offline.slots import Slots
 from libs.models.offline.tokens import tokens
 from libs.models.offline.workspace_index import WorkspaceIndex
-from libs.skills import Categories, Skills, ToolDefinition
+from libs.skills import Categories, Intent, Skills, ToolDefinition
 from tests.benchmarks.rows import Row, most
 
 BUNDLED = Path(__file__).resolve().parents[2] / "skills"
@@ -53,7 +53,8 @@ def _thousand(bundled: tuple[ToolDefinition, ...]) -> Iterator[ToolDefinition]:
     """A tool with a verb of its own in each of a thousand skills."""
     listing = next(tool for tool in bundled if tool.name == "manage-files.list")
     for n in range(SKILLS):
-        intent = replace(listing.intents[0], say=("<verb> {files}",), verbs=(f"enumerate{n}", f"recite{n}"))
+        said = {"say": ("<verb> {files}",), "verbs": (f"enumerate{n}", f"recite{n}")}
+        intent = Intent.model_validate(listing.intents[0].model_dump() | said)
         yield replace(listing, name=f"own{n}.list", skill=f"own{n}", intents=(intent,), digest=str(n))
 
 

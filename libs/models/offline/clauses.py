@@ -33,7 +33,7 @@ KEEPING = Intent(
         "(except|except for|apart from|excluding|with the exception of|other than|but not|aside from) {files}",
         "never (touch|delete|move) {files}",
     ),
-    slots={"files": Slot("selection", "files")},
+    slots={"files": Slot(type="selection", param="files")},
 )
 KEEP = ToolDefinition(
     "keep", "", "", None, "", mutates=False, effect=Effect.READ, params={}, returns={}, intents=(KEEPING,)

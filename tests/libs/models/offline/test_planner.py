@@ -40,13 +40,13 @@ def test_reading_within_the_gap_of_another_is_asked_about(
     planning: Planning, catalogue: Sequence[ToolDefinition]
 ) -> None:
     delete = next(tool for tool in catalogue if tool.name == "manage-files.delete")
-    slots = {"files": Slot("selection", "paths")}
+    slots = {"files": Slot(type="selection", param="paths")}
     rival = replace(
         delete,
         name="shred.shred",
         skill="shred",
         description="Shred.",
-        intents=(Intent(("<verb> {files}",), ("delete",), slots),),
+        intents=(Intent(say=("<verb> {files}",), verbs=("delete",), slots=slots),),
     )
     tied = planning().plan(asked("delete x.tmp"), [*catalogue, rival])
     assert isinstance(tied, ClarificationNeeded)
@@ -64,7 +64,7 @@ def test_reading_within_the_gap_of_another_is_asked_about(
 @pytest.mark.requirement("S4-46")
 def test_lead_of_exactly_the_gap_is_asked_about(planning: Planning, catalogue: Sequence[ToolDefinition]) -> None:
     delete = next(tool for tool in catalogue if tool.name == "manage-files.delete")
-    whole = Intent(("delete x.tmp",), (), {})
+    whole = Intent(say=("delete x.tmp",))
     rival = replace(delete, name="shred.shred", skill="shred", description="Shred.", needs=(), intents=(whole,))
     lead = 0.015
     """A whole template scores 1; one with a slot for the second of two words 1 - (1 - 0.97) / 2."""
