@@ -13,14 +13,13 @@ from typing import Any
 
 from libs.workspace import names, reserved
 from libs.workspace.scan import ROOT, Absence, Scan
-from libs.workspace.signature import Signature
 
 Attrs = dict[str, Any]
 """name, kind, ino, size, mtime_ns, mode: the values of a networkx node."""
 CHANGED_BYTES, ABSENT_BYTES = 500, 250
 """Memory of a node that a stage changed, and of one that it moved or removed, in bytes (measured)."""
 
-__all__ = ["ROOT", "Attrs", "Tree", "signature"]
+__all__ = ["ROOT", "Attrs", "Tree"]
 
 
 class Tree:
@@ -89,12 +88,6 @@ class Tree:
             return None if node in self._away else node
         return node
 
-    def find(self, parts: tuple[str, ...]) -> int | None:
-        node: int | None = ROOT
-        for part in parts:
-            node = self.child(node, part) if node is not None else None
-        return node
-
     def inside(self, folder: int) -> Sequence[int]:
         """Return the nodes in a folder, ordered by name; none if it is not a folder."""
         held: Sequence[int] = self.base.inside(folder) if folder < self.born else ()
@@ -127,9 +120,6 @@ class Tree:
         if node < self.born:
             values = {"kind": self.base.kind(node), **self.base.signature(node)._asdict(), **values}
         return {"name": self.name(node), **values}
-
-    def signature(self, node: int) -> Signature:
-        return signature(self.attrs(node))
 
     def absent(self, folder: int) -> Mapping[str, Absence]:
         """Return the names in a folder that are taken and are not nodes, with the reason."""
@@ -221,7 +211,3 @@ class Tree:
             return
         self._inside.setdefault(parent, {})[name] = node
         self._places[node] = parent, name
-
-
-def signature(attrs: Attrs) -> Signature:
-    return Signature(*(attrs[field] for field in Signature._fields))

@@ -36,7 +36,19 @@ from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from tests.libs.workspace.actions import ACTIONS, Action, act
 from tests.libs.workspace.mounts import apart, bound, mounted, take_inodes
-from tests.libs.workspace.trees import Counted, copied, forked, grow, manifest, owner, shape, staged, staged_shape, text
+from tests.libs.workspace.trees import (
+    Counted,
+    copied,
+    find,
+    forked,
+    grow,
+    manifest,
+    owner,
+    shape,
+    staged,
+    staged_shape,
+    text,
+)
 from tests.support.examples import examples
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount and become another user")
@@ -103,7 +115,7 @@ def test_bytes_names_links_and_long_paths_are_committed(tmp_path: Path) -> None:
     folders = [Create(path=long[: 201 * number - 1], directory=True) for number in range(1, 26)]
     done(root, *folders, Move(path="caf\\xe9", target=f"{long}/caf\\xe9\\xff"), Move(path="link", target="moved"))
     tree = Tree.scan(root)
-    assert tree.find((*long.split("/"), "caf\\xe9\\xff")) is not None
+    assert find(tree, f"{long}/caf\\xe9\\xff") is not None
     assert (root / "moved").readlink() == Path("/etc")
 
 

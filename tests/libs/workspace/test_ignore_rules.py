@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from libs.workspace.tree import ROOT, Tree
-from tests.libs.workspace.trees import grow
+from tests.libs.workspace.trees import find, grow
 
 FILES = {
     "a.log": "", "keep.log": "", "build/x.o": "", "src/build/y.o": "", "src/main.c": "", "src/deep/a.log": "",
@@ -78,7 +78,7 @@ def test_an_ignore_file_that_is_no_file_is_reported(tmp_path: Path, make) -> Non
     root = grow(tmp_path / "work", {"a": "a\n"})
     make(root / ".sumaignore")
     tree = Tree.scan(root)
-    assert tree.find(("a",))
+    assert find(tree, "a")
     assert "was ignored" in tree.base.problems[0]
 
 
@@ -105,5 +105,5 @@ def test_rules_of_nested_folders_have_one_limit(tmp_path: Path) -> None:
     root = grow(tmp_path / "work", {**files, "d/d/d/hidden1": "", "d/d/d/hidden4": ""})
     tree = Tree.scan(root)
     assert [problem for problem in tree.base.problems if "too many rules" in problem]
-    assert tree.find(("d", "d", "d", "hidden1")) is None
-    assert tree.find(("d", "d", "d", "hidden4")) is not None
+    assert find(tree, "d/d/d/hidden1") is None
+    assert find(tree, "d/d/d/hidden4") is not None

@@ -24,7 +24,7 @@ from libs.workspace.operations import AnyOperation, Batch, Copy, Create, Delete,
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from tests.libs.workspace.actions import ACTIONS, Action, act
-from tests.libs.workspace.trees import graph, grow, manifest, staged, staged_shape, text
+from tests.libs.workspace.trees import find, graph, grow, manifest, staged, staged_shape, text
 from tests.support.examples import examples
 
 
@@ -154,7 +154,7 @@ def test_copy_has_the_content_of_its_source(root: Path) -> None:
 
 def test_unreadable_folder_is_neither_moved_nor_deleted(root: Path) -> None:
     tree = Tree.scan(root)
-    tree.sealed[tree.find(("hollow",)) or 0] = "another file system is mounted here"
+    tree.sealed[find(tree, "hollow") or 0] = "another file system is mounted here"
     with pytest.raises(Sealed):
         Stage(tree).apply(Delete(path="hollow"))
 

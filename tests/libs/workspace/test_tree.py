@@ -13,7 +13,7 @@ import pytest
 from libs.workspace import names
 from libs.workspace.tree import ROOT, Tree
 from tests.libs.workspace.mounts import apart, mounted
-from tests.libs.workspace.trees import forked, graph, grow, shape
+from tests.libs.workspace.trees import find, forked, graph, grow, shape
 
 
 @pytest.mark.requirement("S4-24")
@@ -61,10 +61,10 @@ def test_a_scan_takes_at_most_100_bytes_per_file(tmp_path: Path) -> None:
 @pytest.mark.requirement("S4-29")
 def test_link_is_a_node_and_is_not_followed(root: Path) -> None:
     tree = Tree.scan(root)
-    link = tree.find(("link",))
+    link = find(tree, "link")
     assert link is not None
     assert tree.attrs(link)["kind"] == "symlink"
-    assert tree.find(("link", "letter.txt")) is None
+    assert find(tree, "link/letter.txt") is None
 
 
 def test_pipes_and_sockets_are_other(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_suma_folders_are_no_nodes_at_any_depth(tmp_path: Path) -> None:
 def test_fresh_file_is_read_again_after_a_clock_tick(tmp_path: Path) -> None:
     (tmp_path / "new").write_text("now")
     tree = Tree.scan(tmp_path)
-    assert tree.signature(tree.find(("new",)) or 0).mtime_ns == (tmp_path / "new").stat().st_mtime_ns
+    assert tree.attrs(find(tree, "new") or 0)["mtime_ns"] == (tmp_path / "new").stat().st_mtime_ns
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
@@ -96,7 +96,7 @@ def test_scan_does_not_enter_another_mount(tmp_path: Path) -> None:
         mounted("tmpfs", tmp_path / "inner", "tmpfs")
         (tmp_path / "inner/secret").touch()
         tree = Tree.scan(tmp_path)
-        assert tree.find(("inner", "secret")) is None
-        assert list(tree.sealed) == [tree.find(("inner",))]
+        assert find(tree, "inner/secret") is None
+        assert list(tree.sealed) == [find(tree, "inner")]
 
     assert forked(scan) == 0

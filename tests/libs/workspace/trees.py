@@ -41,6 +41,11 @@ def graph(tree: Tree) -> nx.DiGraph[int]:
     return made
 
 
+def find(tree: Tree, path: str) -> int | None:
+    """Return the node at a path; None if there is none."""
+    return next((node for node in tree if tree.path(node) == path), None)
+
+
 def grow(root: Path, files: dict[str, bytes | str | None]) -> Path:
     """Create files (content), folders (None) and links (`-> target`), each with an old mtime of its own."""
     root.mkdir(parents=True, exist_ok=True)
