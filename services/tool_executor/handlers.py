@@ -30,7 +30,7 @@ from libs.telemetry import logger
 from services.tool_executor import calls, event_sizes
 from services.tool_executor.blobs import clearing
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Outside, Passed
-from services.tool_executor.effects.calls import Effects
+from services.tool_executor.effects.external_calls import Effects
 from services.tool_executor.history import History
 from services.tool_executor.rows import CallDead, SnapshotAdded, StageHead, StageOperation, TurnCancelled
 from services.tool_executor.runner import CallOutput, CallRunner, FilesChanged

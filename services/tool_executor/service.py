@@ -15,7 +15,7 @@ from libs.tools import Tool
 from services.tool_executor import api
 from services.tool_executor.blobs import CONTENTS, ContentsCleared
 from services.tool_executor.content import Contents
-from services.tool_executor.effects.calls import EFFECT, SETTLE, Effects
+from services.tool_executor.effects.external_calls import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
 from services.tool_executor.remote.admin import RemoteAdmin

@@ -23,7 +23,7 @@ from libs.events.values import StepState
 from libs.identity import grants
 from libs.leases.ports import Lease
 from libs.tools import Intent, Outcome
-from services.tool_executor.effects.calls import UNKEPT
+from services.tool_executor.effects.external_calls import UNKEPT
 from services.tool_executor.effects.ledger import Ledger
 from services.tool_executor.effects.recovery import RecoveryAction
 from services.tool_executor.runner import LeaseLost
