@@ -87,7 +87,7 @@ class A2aAgent:
             return _outcome(self.name, await session.send(card, intent))
 
     @asynccontextmanager
-    async def _session(self) -> AsyncIterator[Session]:
+    async def _session(self) -> AsyncIterator[AgentConnection]:
         """Yield a connection. Its errors say whether something may have happened."""
         # Imported here, in a thread: the SDK takes half a second to load, and most installations call no agent.
         await asyncio.to_thread(_load)
@@ -95,7 +95,7 @@ class A2aAgent:
         client = outside(private=self.settings.private, seconds=self.settings.call_seconds, most=ANSWER_BYTES_MOST)
         async with client as http:
             http.headers.update(headers)
-            yield Session(self.settings, http)
+            yield AgentConnection(self.settings, http)
 
     def _headers(self) -> dict[str, str]:
         try:
@@ -105,7 +105,7 @@ class A2aAgent:
 
 
 @dataclass
-class Session:
+class AgentConnection:
     """A connection to an agent. `called` becomes true before the message is sent."""
 
     settings: RemoteServer

@@ -49,7 +49,7 @@ NOT_CALLED = (-32601, -32602)
 
 
 @dataclass
-class Session:
+class ServerConnection:
     """A connection that is open. `called` becomes true before the call is sent."""
 
     client: Client
@@ -69,7 +69,7 @@ class McpServer:
         return await self._connected(self._listed)
 
     async def call(self, tool: str, intent: Intent, *, unchanged: Unchanged) -> Outcome:
-        async def work(session: Session) -> Outcome:
+        async def work(session: ServerConnection) -> Outcome:
             unchanged(await self._listed(session))
             # Asked after the listing: the lease may have run out while the server answered.
             if not intent.valid():
@@ -78,27 +78,27 @@ class McpServer:
 
         return await self._connected(work)
 
-    async def _connected(self, work: Callable[[Session], Awaitable[T]]) -> T:
+    async def _connected(self, work: Callable[[ServerConnection], Awaitable[T]]) -> T:
         """Connect and do the work. The guard has no time limit: it would report a lost answer as a call that did
         nothing. Raises ServerDown, AnswerLost, and what `work` raises.
         """
         async with self.guard.call_scope(math.inf):
             return await self._session(work)
 
-    async def _session(self, work: Callable[[Session], Awaitable[T]]) -> T:
+    async def _session(self, work: Callable[[ServerConnection], Awaitable[T]]) -> T:
         # Imported here, in a thread: the SDK takes a second to load, and most installations have no such server.
         await asyncio.to_thread(import_module, "libs.remote_tools.outbound")
         from libs.remote_tools.outbound import FAULTS, Outbound, mcp_client
 
         done: list[T] = []
         failed: list[SumaError] = []
-        session: Session | None = None
+        session: ServerConnection | None = None
         wire = Outbound(self.settings)
         try:
             async with asyncio.timeout(self.settings.connect_seconds) as limit, wire:
                 wire.headers.update(await asyncio.to_thread(self.settings.secret_headers))
                 async with mcp_client(self.settings.url, wire) as client:
-                    session = Session(client, wire, limit)
+                    session = ServerConnection(client, wire, limit)
                     try:
                         done.append(await work(session))
                     except SumaError as error:
@@ -112,7 +112,7 @@ class McpServer:
             raise failed[0]
         return done[0]
 
-    async def _listed(self, session: Session) -> Sequence[Listed]:
+    async def _listed(self, session: ServerConnection) -> Sequence[Listed]:
         found: list[Listed] = []
         cursor: str | None = None
         for _ in range(PAGES_MOST):
@@ -125,7 +125,7 @@ class McpServer:
                 return found
         raise ServerRefused(f"{self.name} lists more than {TOOLS_MOST} tools or {PAGES_MOST} pages")
 
-    async def _called(self, session: Session, tool: str, intent: Intent) -> CallToolResult:
+    async def _called(self, session: ServerConnection, tool: str, intent: Intent) -> CallToolResult:
         from libs.remote_tools.outbound import call_tool
 
         loop = asyncio.get_running_loop()

@@ -28,7 +28,7 @@ from services.tool_executor import examples, folders, previews, shown_diff
 from services.tool_executor.history import History, Purge
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
 from services.tool_executor.shown_diff import PAGE_MOST
-from services.tool_executor.skills.admin import Approval, SkillAdmin, Word
+from services.tool_executor.skills.admin import SkillAdmin, SkillApproval, Word
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 
@@ -265,7 +265,7 @@ async def skill(tenant: Tenant, state: Here, name: str, root: str | None = None)
 
 
 # A person's approval of files on this machine, which only its executor can compare. Repeating it changes nothing.
-async def approve(tenant: Tenant, state: Here, name: str, word: Approval) -> dict[str, Any]:
+async def approve(tenant: Tenant, state: Here, name: str, word: SkillApproval) -> dict[str, Any]:
     """Turn exactly this version of a folder's skill on."""
     await state.skills.approve(tenant, word.model_copy(update={"name": name}))
     return await state.skills.describe(tenant, name, word.root)

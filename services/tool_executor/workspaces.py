@@ -108,7 +108,7 @@ class Workspace:
         return self.stage.tree.base
 
 
-class Kept:
+class OpenWorkspaces:
     """Open workspaces, up to a size, for as long as they are used. A scan that several share counts once."""
 
     def __init__(self, bytes_most: int, idle_seconds: float) -> None:
@@ -184,7 +184,7 @@ class Workspaces:
         self._database, self._keys, self._settings, self.data_dir = database, keys, settings, data_dir
         self._opened = opened
         self._blobs = StageBlobs(objects, data_dir / BLOB_CACHES)
-        self.kept = Kept(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
+        self.kept = OpenWorkspaces(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
         self._scans: WeakValueDictionary[Path, Scan] = WeakValueDictionary()
         """The newest scan of each folder that is in use; sessions of a folder share it while the folder is the same."""
         self._running_scans = Scans(self._scanned)

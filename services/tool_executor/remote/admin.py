@@ -14,7 +14,7 @@ from libs.errors import NotFound, Rejected
 from libs.remote_tools import Listed, Server, definitions
 from libs.remote_tools.definitions import Unusable
 from libs.runtime import Platform, permitted
-from services.tool_executor.remote.registry import Approval, RemoteTools, described, digest_of
+from services.tool_executor.remote.registry import ApprovedDescription, RemoteTools, described, digest_of
 from services.tool_executor.rows import ToolApproved, ToolRevoked
 from services.tool_executor.workspaces import GROUP
 
@@ -63,7 +63,7 @@ class RemoteAdmin:
         await self._remote.look()
         approvals = await self._remote.approvals()
         await self._platform.catalogue.refresh()
-        mine: dict[str, dict[str, Approval]] = {name: {} for name in self._remote.servers}
+        mine: dict[str, dict[str, ApprovedDescription]] = {name: {} for name in self._remote.servers}
         for tool, approval in approvals.items():
             server, _, name = tool.partition(".")
             if server in mine:
@@ -114,7 +114,7 @@ class RemoteAdmin:
         approval = (await self._remote.approvals()).get(name)
         return self._shown(server, listed.name, listed, approval)
 
-    def _server(self, server: Server, approvals: dict[str, Approval]) -> dict[str, Any]:
+    def _server(self, server: Server, approvals: dict[str, ApprovedDescription]) -> dict[str, Any]:
         listing = self._remote.listing(server.name)
         tools = listing.tools if listing is not None else {}
         names = sorted({*tools, *approvals})
@@ -128,7 +128,9 @@ class RemoteAdmin:
             "tools": [self._shown(server, name, tools.get(name), approvals.get(name)) for name in names],
         }
 
-    def _shown(self, server: Server, name: str, listed: Listed | None, approval: Approval | None) -> dict[str, Any]:
+    def _shown(
+        self, server: Server, name: str, listed: Listed | None, approval: ApprovedDescription | None
+    ) -> dict[str, Any]:
         state, reason = self._state(server, name, listed, approval)
         shown = listed or (approval.listed if approval is not None else None)
         assert shown is not None
@@ -146,7 +148,9 @@ class RemoteAdmin:
             "approved_description": approval.listed.description if approval is not None else None,
         }
 
-    def _state(self, server: Server, name: str, listed: Listed | None, approval: Approval | None) -> tuple[State, str]:
+    def _state(
+        self, server: Server, name: str, listed: Listed | None, approval: ApprovedDescription | None
+    ) -> tuple[State, str]:
         full = f"{server.name}.{name}"
         if listed is None:
             listing = self._remote.listing(server.name)

@@ -36,7 +36,7 @@ log = logger("remote")
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class ApprovedDescription:
     """An approved description."""
 
     tool: str
@@ -70,7 +70,7 @@ class RemoteTool:
     parameters: Mapping[str, Any]
     effect: Effect
     definition: ToolDefinition
-    approval: Approval
+    approval: ApprovedDescription
     server: Server
     registry: RemoteTools
 
@@ -106,7 +106,7 @@ class RemoteTools:
         self._offered = {tool.name: tool for tool in found}
         return [tool.definition for tool in found]
 
-    async def approvals(self) -> Mapping[str, Approval]:
+    async def approvals(self) -> Mapping[str, ApprovedDescription]:
         """Return all approvals, by tool. Raises Unavailable."""
         if not self.servers:
             return {}
@@ -157,7 +157,7 @@ class RemoteTools:
                 last = last or Listing(now, {}, known=False, digests={})
                 self._listings[server.name] = replace(last, at=now, problem=str(error))
 
-    def _current(self, approvals: Mapping[str, Approval]) -> Iterator[RemoteTool]:
+    def _current(self, approvals: Mapping[str, ApprovedDescription]) -> Iterator[RemoteTool]:
         for approval in approvals.values():
             key = approval.tool, approval.digest
             if key not in self._built:
@@ -166,7 +166,7 @@ class RemoteTools:
             if tool is not None and self._listed_so(tool):
                 yield tool
 
-    def _build(self, approval: Approval) -> RemoteTool | None:
+    def _build(self, approval: ApprovedDescription) -> RemoteTool | None:
         """Return the tool of an approval; None if it is not of a configured server, or may not be offered."""
         server = self.servers.get(approval.tool.partition(".")[0])
         if server is None or not definitions.chosen(approval.listed, server.settings):
@@ -202,6 +202,6 @@ def described(listed: Listed) -> dict[str, Any]:
     return asdict(listed)
 
 
-def _approval(row: Mapping[str, Any]) -> Approval:
+def _approval(row: Mapping[str, Any]) -> ApprovedDescription:
     listed = Listed(**orjson.loads(row["definition"]))
-    return Approval(row["tool"], row["digest"], listed, row["principal"], row["approved_at"])
+    return ApprovedDescription(row["tool"], row["digest"], listed, row["principal"], row["approved_at"])

@@ -34,7 +34,7 @@ class Word(BaseModel):
     scopes: tuple[str, ...]
 
 
-class Approval(Word):
+class SkillApproval(Word):
     digest: str
     """The digest of exactly the version that was shown."""
 
@@ -73,7 +73,7 @@ class SkillAdmin:
         places = {(row["folder"], row["digest"]): row for row in rows}
         return [{**places[str(skill.folder), skill.digest], "score": score} for skill, score in found]
 
-    async def approve(self, tenant: str, word: Approval) -> None:
+    async def approve(self, tenant: str, word: SkillApproval) -> None:
         """Turn exactly this version on. Raises Denied, and what `LocalSkills.to_approve` raises."""
         changes = await self._permitted(tenant, word, "approve")
         folder = await self._local.to_approve(tenant, word.root, name=word.name, digest=word.digest)
