@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -74,6 +74,9 @@ class Sizes:
     wait: float = CONNECT_SECONDS
     """Seconds that a query waits for a connection of its service."""
 
+
+Query = Callable[..., Any]
+"""A function that aiosql made of a query."""
 
 SILENCE = (
     OSError,
@@ -288,6 +291,19 @@ class Database:
                 # The caller gave up; do not wait for the running statement either.
                 connection.terminate()
                 raise
+
+    async def row(self, service: str, tenant: str, query: Query, /, **given: Any) -> Any:
+        """Return the row or value that a query of aiosql selects of a tenant's rows; None if there is none.
+
+        Raises what `connection` raises.
+        """
+        async with self.read(service, tenant) as reader:
+            return await query(reader, tenant=tenant, **given)
+
+    async def rows(self, service: str, tenant: str, query: Query, /, **given: Any) -> list[Any]:
+        """Return the rows that a query of aiosql selects of a tenant's rows. Raises what `connection` raises."""
+        async with self.read(service, tenant) as reader:
+            return [row async for row in query(reader, tenant=tenant, **given)]
 
     @asynccontextmanager
     async def connection(self, name: str) -> AsyncIterator[Connection]:

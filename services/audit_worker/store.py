@@ -61,14 +61,12 @@ class Store:
 
     async def head(self, tenant: str) -> Head | None:
         """Return the tenant's head; None if nothing is chained yet."""
-        async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.head_of(connection, tenant=tenant)
+        row = await self._database.row(GROUP, tenant, queries.head_of)
         return _head(row) if row else None
 
     async def checkpoints(self, tenant: str) -> Sequence[Checkpoint]:
-        async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.checkpoints_of(connection, tenant=tenant)
-            return [Checkpoint.model_validate(dict(row)) async for row in rows]
+        rows = await self._database.rows(GROUP, tenant, queries.checkpoints_of)
+        return [Checkpoint.model_validate(dict(row)) for row in rows]
 
     async def entries(self, tenant: str, *, last: int) -> AsyncIterator[Entry]:
         """Yield the chain up to a position. Pages keep a slow reader from holding a connection; rows never change."""
@@ -80,20 +78,17 @@ class Store:
 
     async def link(self, tenant: str, position: int) -> bytes | None:
         """Return the link at a position; None if there is no record."""
-        async with self._database.read(GROUP, tenant) as connection:
-            found: bytes | None = await queries.link_at(connection, tenant=tenant, position=position)
-            return found
+        found: bytes | None = await self._database.row(GROUP, tenant, queries.link_at, position=position)
+        return found
 
     async def search(self, tenant: str, conditions: Search, *, before: int | None, most: int) -> Sequence[Entry]:
         """Return the matching entries below the position `before`, newest first."""
-        async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.entries_found(connection, tenant=tenant, before=before, most=most, **_fields(conditions))
-            return [_entry(row) async for row in rows]
+        given = _fields(conditions) | {"before": before, "most": most}
+        return [_entry(row) for row in await self._database.rows(GROUP, tenant, queries.entries_found, **given)]
 
     async def _page(self, tenant: str, after: int, last: int) -> Sequence[Entry]:
-        async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.entries_after(connection, tenant=tenant, after=after, last=last, most=PAGE)
-            return [_entry(row) async for row in rows]
+        rows = await self._database.rows(GROUP, tenant, queries.entries_after, after=after, last=last, most=PAGE)
+        return [_entry(row) for row in rows]
 
 
 def empty_head(tenant: str, now: datetime) -> Head:

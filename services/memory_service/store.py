@@ -40,31 +40,29 @@ class Store:
 
     async def ranked(self, scope: Scope, query: Vector, *, words: str, embedder: str, pool: int) -> Sequence[Found]:
         """Return at most `pool` memories of each ranking."""
-        async with self._database.read(GROUP, scope.tenant) as connection:
-            rows = queries.ranked(
-                connection,
-                tenant=scope.tenant,
-                universe=scope.universe,
-                scope=scope.within,
-                person=scope.person,
-                # Vectors of different embedders cannot be compared.
-                embedder=embedder,
-                query=literal(query),
-                words=words,
-                pool=pool,
-            )
-            return [Found(*row.values()) async for row in rows]
+        rows = await self._database.rows(
+            GROUP,
+            scope.tenant,
+            queries.ranked,
+            universe=scope.universe,
+            scope=scope.within,
+            person=scope.person,
+            # Vectors of different embedders cannot be compared.
+            embedder=embedder,
+            query=literal(query),
+            words=words,
+            pool=pool,
+        )
+        return [Found(*row.values()) for row in rows]
 
     async def facts(self, tenant: str, person: str, *, most: int) -> tuple[Fact, ...]:
         """Return the person's facts, latest first."""
-        async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.facts_of(connection, tenant=tenant, person=person, most=most)
-            return tuple([Fact(**row) async for row in rows])
+        rows = await self._database.rows(GROUP, tenant, queries.facts_of, person=person, most=most)
+        return tuple(Fact(**row) for row in rows)
 
     async def named(self, tenant: str, person: str, key: str, value: str | None) -> int:
         """Count the facts of a key, or of a key and value."""
-        async with self._database.read(GROUP, tenant) as connection:
-            count: int = await queries.facts_named(connection, tenant=tenant, person=person, key=key, value=value)
+        count: int = await self._database.row(GROUP, tenant, queries.facts_named, person=person, key=key, value=value)
         return count
 
 

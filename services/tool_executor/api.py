@@ -80,8 +80,7 @@ class ExecutorState:
         return {**facts, **({"skills": own} if own else {})}
 
     async def _folder(self, tenant: str, session: str) -> str | None:
-        async with self.platform.database.read(GROUP, tenant) as connection:
-            row = await queries.stage(connection, tenant=tenant, session=session)
+        row = await self.platform.database.row(GROUP, tenant, queries.stage, session=session)
         return row["root"] if row else None
 
 
@@ -212,8 +211,7 @@ async def exclusions(tenant: Tenant, state: Here, session: str, asked: Exclusion
 
 async def snapshots(tenant: Tenant, state: Here, session: str) -> dict[str, Any]:
     """Return the versions to which the open stage can be restored."""
-    async with state.platform.database.read(GROUP, tenant) as connection:
-        rows = [row async for row in queries.snapshots(connection, tenant=tenant, session=session)]
+    rows = await state.platform.database.rows(GROUP, tenant, queries.snapshots, session=session)
     return {"snapshots": [{**row, "at": row["at"].isoformat()} for row in map(dict, rows)]}
 
 

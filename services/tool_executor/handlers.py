@@ -5,10 +5,8 @@ Each may run twice: a request that is known already runs nothing, and an outcome
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from libs.bus import Record
 from libs.changes import Cause, Changeset
@@ -95,8 +93,7 @@ class Handlers:
 
     async def cancelled(self, cause: Cause, event: Envelope[ToolCancelRequested]) -> Changeset:
         request = event.data
-        async with self._platform.database.read(GROUP, cause.tenant) as connection:
-            rows = [row async for row in queries.running_calls(connection, tenant=cause.tenant, turn=request.turn_id)]
+        rows = await self._platform.database.rows(GROUP, cause.tenant, queries.running_calls, turn=request.turn_id)
         running = [row["call_id"] for row in rows if request.call_id in (None, row["call_id"])]
         changeset = Changeset(cause).cancel(*running)
         return changeset if request.call_id else changeset.put(TurnCancelled(request.turn_id))
@@ -174,8 +171,9 @@ class Handlers:
 
     async def _stale(self, cause: Cause, request: ToolRequested) -> Changeset | None:
         """Return the answer to a call that is known, or whose turn was cancelled before it arrived."""
-        async with self._platform.database.read(GROUP, cause.tenant) as connection:
-            known = await queries.known(connection, tenant=cause.tenant, call=request.call_id, turn=request.turn_id)
+        known = await self._platform.database.row(
+            GROUP, cause.tenant, queries.known, call=request.call_id, turn=request.turn_id
+        )
         if known["call"]:
             return Changeset(cause).emit(calls.recorded(request, "decision", "stale"))
         if known["cancelled"] and request.tool not in WORKSPACE_TOOLS:
@@ -207,7 +205,7 @@ class Handlers:
 
     async def _moved(self, changeset: Changeset, request: ToolRequested, output: CallOutput, session: str) -> Changeset:
         """Return the stage's new head and operations. Its revision guards it; the work was done on the one before."""
-        head = await self._stage_head(changeset, session)
+        head = await self._platform.database.row(GROUP, changeset.cause.tenant, queries.stage_head, session=session)
         revision = int(head["revision"]) + 1 if head else 1
         if output.workspace is not None and output.workspace.revision != revision:
             raise StageMoved()
@@ -235,12 +233,6 @@ class Handlers:
             row = SnapshotAdded(session_id=session, snapshot_id=snapshot, version=version, step_id=request.step_id)
             changeset = changeset.put(row)
         return changeset
-
-    async def _stage_head(self, changeset: Changeset, session: str) -> Mapping[str, Any] | None:
-        tenant = changeset.cause.tenant
-        async with self._platform.database.read(GROUP, tenant) as connection:
-            found: Mapping[str, Any] | None = await queries.stage_head(connection, tenant=tenant, session=session)
-        return found
 
 
 def _cancelled_before(cause: Cause, request: ToolRequested) -> Changeset:

@@ -82,8 +82,7 @@ class History:
     async def log(self, tenant: str, root: str, most: int) -> dict[str, Any]:
         """Return the commits of a folder, newest first, each with its contents and the end of its undo period."""
         folder = self._workspaces.allowed(tenant, root)
-        async with self._platform.database.read(GROUP, tenant) as connection:
-            rows = [row async for row in queries.commits(connection, tenant=tenant, root=str(folder), most=most)]
+        rows = await self._platform.database.rows(GROUP, tenant, queries.commits, root=str(folder), most=most)
         entries = {entry.commit_id: entry for entry in await asyncio.to_thread(kept, folder)}
         known = [self._commit(row, entries.pop(row["commit_id"], None)) for row in rows]
         # From a folder that was copied here, or from before the database: they take space, too.
@@ -136,8 +135,7 @@ class History:
 
     async def gone(self, tenant: str, commit_id: str) -> HistoryGone | None:
         """Return the error for a commit that the folder no longer holds; None if there was no such commit."""
-        async with self._platform.database.read(GROUP, tenant) as connection:
-            row = await queries.commit_freed(connection, tenant=tenant, commit=commit_id)
+        row = await self._platform.database.row(GROUP, tenant, queries.commit_freed, commit=commit_id)
         if row is None:
             return None
         when = f" on {row['freed_at']:%Y-%m-%d}" if row["freed_at"] else ""
@@ -146,10 +144,9 @@ class History:
     async def run(self, lease: Lease) -> Freed:
         """Remove what is due, or what a person wants removed, under the folder's lock."""
         root = self._workspaces.allowed(lease.tenant, lease.input["root"])
-        async with self._platform.database.read(GROUP, lease.tenant) as connection:
-            # Read before the removal: a commit that is made meanwhile must not count as removed.
-            rows = queries.unfreed(connection, tenant=lease.tenant, root=str(root))
-            known = [row["commit_id"] async for row in rows]
+        # Read before the removal: a commit that is made meanwhile must not count as removed.
+        rows = await self._platform.database.rows(GROUP, lease.tenant, queries.unfreed, root=str(root))
+        known = [row["commit_id"] for row in rows]
         spare, purge = await self._spared(lease.tenant), lease.input.get("purge")
         work = partial(prune, root, spare=spare, fence=self._fence(lease), step=self._step)
         if purge is None:
@@ -204,8 +201,8 @@ class History:
         return entry.finished_at + timedelta(days=self._settings.history_days).total_seconds() - time.time()
 
     async def _spared(self, tenant: str) -> Sequence[str]:
-        async with self._platform.database.read(GROUP, tenant) as connection:
-            return [row["commit_id"] async for row in queries.rolling_back(connection, tenant=tenant)]
+        rows = await self._platform.database.rows(GROUP, tenant, queries.rolling_back)
+        return [row["commit_id"] for row in rows]
 
     def _step(self, done: str) -> None:
         """Mark a point at which the process may die or stall."""

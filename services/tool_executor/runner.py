@@ -364,10 +364,9 @@ class CallRunner:
 
     async def _restore(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         workspace = await self._workspaces.take(lease.tenant, session, request.root, turn=request.turn_id)
-        async with self._platform.database.read(GROUP, lease.tenant) as connection:
-            version = await queries.snapshot(
-                connection, tenant=lease.tenant, session=session, snapshot=str(request.args["snapshot"])
-            )
+        version = await self._platform.database.row(
+            GROUP, lease.tenant, queries.snapshot, session=session, snapshot=str(request.args["snapshot"])
+        )
         if version is None:
             raise NotFound("there is no such snapshot")
         await asyncio.to_thread(workspace.stage.rollback, version)

@@ -238,8 +238,7 @@ class Workspaces:
             return await self._open(tenant, session, folder, turn=turn, cache=cache, unstaged=unstaged)
         if unstaged and turn is not None and self._is_young(kept, folder, turn):
             return kept
-        async with self._database.read(GROUP, tenant) as connection:
-            head = await queries.stage_head(connection, tenant=tenant, session=session)
+        head = await self._database.row(GROUP, tenant, queries.stage_head, session=session)
         revision = head["revision"] if head else 0
         if kept.unread and (head is None or head["turn_id"] != kept.turn or not head["length"]):
             # Its turn has staged nothing in the meantime either.
@@ -337,10 +336,8 @@ class Workspaces:
     async def _open(
         self, tenant: str, session: str, folder: Path, *, turn: str | None, cache: BlobCache, unstaged: bool
     ) -> Workspace:
-        row, unread = None, unstaged and turn is not None
-        if not unread:
-            async with self._database.read(GROUP, tenant) as connection:
-                row = await queries.stage(connection, tenant=tenant, session=session)
+        unread = unstaged and turn is not None
+        row = None if unread else await self._database.row(GROUP, tenant, queries.stage, session=session)
         whose = turn or (row["turn_id"] if row else None)
         logged = orjson.loads(row["operations"]) if row and row["turn_id"] == whose else []
         # Once per process. A later crash of another process is found by the next commit, as `Unfinished`.

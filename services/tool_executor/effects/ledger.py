@@ -51,8 +51,7 @@ class Ledger:
         self._database, self._writer = database, writer
 
     async def look(self, tenant: str, intent: str) -> EffectRecord | None:
-        async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.effect(connection, tenant=tenant, intent=intent)
+        row = await self._database.row(GROUP, tenant, queries.effect, intent=intent)
         if row is None:
             return None
         outcome = orjson.loads(row["outcome"]) if row["outcome"] else None

@@ -71,9 +71,8 @@ class LocalSkills:
         folder = self.folder(tenant, root)
         if not _has_own(folder):
             return ()
-        async with self._platform.database.read(GROUP, tenant) as connection:
-            rows = queries.skill_approvals(connection, tenant=tenant, root=str(folder))
-            approved = {row["name"]: row["digest"] async for row in rows}
+        rows = await self._platform.database.rows(GROUP, tenant, queries.skill_approvals, root=str(folder))
+        approved = {row["name"]: row["digest"] for row in rows}
         return await asyncio.to_thread(_found, folder, self._platform.skills, approved)
 
     def folder(self, tenant: str, root: str) -> Path:
