@@ -9,7 +9,7 @@ import json
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,7 @@ PACKAGE = "github.com/open-policy-agent/opa"
 LOOK_SECONDS = 1
 
 
-@cache
-def program() -> Path:
-    """Return the path of the command `opa`.
-
-    Raises:
-        Unprovided: it cannot be built here.
-    """
-    return go_program("opa", PACKAGE, VERSION)
+program = partial(go_program, "opa", PACKAGE, VERSION)
 
 
 @asynccontextmanager

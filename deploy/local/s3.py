@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
@@ -26,14 +26,7 @@ class S3(Served):
     region: str = "us-east-1"
 
 
-@cache
-def program() -> Path:
-    """Return the path of the command `versitygw`.
-
-    Raises:
-        Unprovided: it cannot be built here.
-    """
-    return go_program("versitygw", PACKAGE, VERSION)
+program = partial(go_program, "versitygw", PACKAGE, VERSION)
 
 
 @asynccontextmanager

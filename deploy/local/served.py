@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -153,6 +154,7 @@ class Served(LocalServer):
         return False
 
 
+@cache
 def go_program(name: str, package: str, version: str) -> Path:
     """Return the path of a Go program, compiled once.
 
