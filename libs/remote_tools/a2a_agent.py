@@ -22,12 +22,14 @@ import orjson
 from libs.clients.outside import TooLarge, outside
 from libs.errors import SumaError
 from libs.remote_tools.ports import (
+    ERROR_MOST,
     AnswerLost,
     Listed,
     ServerDown,
     ServerRefused,
     ToolReportedError,
     Unchanged,
+    one_line,
 )
 from libs.remote_tools.settings import RemoteServer
 from libs.resilience import GuardedCall
@@ -43,7 +45,6 @@ ANSWER_BYTES_MOST = 4 << 20
 """Bytes of one HTTP response."""
 TEXT_MOST = 64 * 1024
 """Characters of an answer's text."""
-ERROR_MOST = 500
 DESCRIPTION_MOST = 3_500
 SKILLS_MOST = 20
 POLL_SECONDS = (0.5, 5.0)
@@ -163,7 +164,7 @@ class AgentConnection:
         except (A2AClientError, TooLarge, TimeoutError) as error:
             raise self._failure(error, error.__cause__) from None
         except A2AError as error:
-            raise ServerRefused(_words(error)) from None
+            raise ServerRefused(one_line(error)) from None
 
     def _failure(self, error: Exception, cause: BaseException | None) -> SumaError:
         status = getattr(getattr(cause, "response", None), "status_code", None)
@@ -173,8 +174,8 @@ class AgentConnection:
             return ServerRefused(f"the agent refuses the request (HTTP {status})")
         # A connection that was never made carried no message.
         if self.called and status != 429 and type(cause).__name__ not in ("ConnectError", "ConnectTimeout"):
-            return AnswerLost(_words(error))
-        return ServerDown(_words(error))
+            return AnswerLost(one_line(error))
+        return ServerDown(one_line(error))
 
 
 def _load() -> None:
@@ -266,9 +267,3 @@ def _outcome(agent: str, task: Task) -> Outcome:
 
 def _text(parts: Sequence[Any]) -> str:
     return "\n".join(part.text for part in parts if part.text)
-
-
-def _words(error: BaseException) -> str:
-    """Return one line about an error. Its text may be the agent's own."""
-    said = " ".join(str(error).split())[:ERROR_MOST]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -18,12 +18,14 @@ import orjson
 
 from libs.errors import SumaError
 from libs.remote_tools.ports import (
+    ERROR_MOST,
     AnswerLost,
     Listed,
     ServerDown,
     ServerRefused,
     ToolReportedError,
     Unchanged,
+    one_line,
 )
 from libs.remote_tools.settings import RemoteServer
 from libs.resilience import GuardedCall
@@ -41,7 +43,6 @@ TOOLS_MOST = 500
 PAGES_MOST = 20
 TEXT_MOST = 64 * 1024
 """Characters of a result's text, and bytes of its structured part."""
-ERROR_MOST = 500
 INTENT = "suma/intent"
 """The key in `_meta` that carries the intent's id, for servers that recognise repeated calls."""
 NOT_CALLED = (-32601, -32602)
@@ -141,7 +142,7 @@ class McpServer:
 def _failure(error: Exception, wire: Outbound, *, called: bool) -> SumaError:
     """Return what an error of the connection or the protocol means for the effect."""
     leaf = next(_leaves(error))
-    code, words = getattr(leaf, "code", None), _words(leaf)
+    code, words = getattr(leaf, "code", None), one_line(leaf)
     refused = wire.status is not None and 300 <= wire.status < 500 and wire.status not in (408, 425, 429)
     if wire.status in (401, 403):
         return ServerRefused(f"the server refuses our credentials (HTTP {wire.status})")
@@ -160,12 +161,6 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
             yield from _leaves(inner)
     else:
         yield error
-
-
-def _words(error: BaseException) -> str:
-    """Return one line about an error. Its text may be the server's own."""
-    said = " ".join(str(getattr(error, "message", error)).split())[:ERROR_MOST]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _read(tool: Tool) -> Listed:

@@ -44,6 +44,16 @@ class AnswerLost(SumaError):
     code = "ANSWER_LOST"
 
 
+ERROR_MOST = 500
+"""Characters of a server's own text about an error."""
+
+
+def one_line(error: BaseException) -> str:
+    """Return one line about an error. Its text may be the server's own."""
+    said = " ".join(str(getattr(error, "message", error)).split())[:ERROR_MOST]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A tool as its server describes it."""
