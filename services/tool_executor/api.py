@@ -5,15 +5,12 @@ The tenant is the one in the internal token, never one in the request (architect
 """
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from pydantic import BaseModel
-from starlette.routing import BaseRoute
 
 from libs.errors import NotFound, Rejected
 from libs.identity import internal
@@ -38,6 +35,9 @@ BARE_MOST = 200
 """Names of a folder, and paths below it, that a planner is shown; an event has room for about half as many."""
 NODES_MOST = 20_000
 ROOT = "/internal/v1"
+
+
+router = APIRouter(prefix=ROOT)
 
 
 @dataclass(frozen=True)
@@ -109,36 +109,12 @@ def build(state: ExecutorState) -> FastAPI:
     app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.executor = state
     problem_details.install(app)
-    app.router.routes.extend(_routes())
+    # Not `include_router`, which would read the signatures again for every application.
+    app.router.routes.extend(router.routes)
     return app
 
 
-@cache
-def _routes() -> Sequence[BaseRoute]:
-    """Made once: what FastAPI reads from the signatures is the same in every application."""
-    router = APIRouter()
-    router.add_api_route(f"{ROOT}/sessions/{{session}}/facts", facts)
-    router.add_api_route(f"{ROOT}/sessions/{{session}}/graph", graph)
-    router.add_api_route(f"{ROOT}/sessions/{{session}}/diff", diff)
-    router.add_api_route(f"{ROOT}/sessions/{{session}}/content", content)
-    router.add_api_route(f"{ROOT}/sessions/{{session}}/snapshots", snapshots)
-    router.add_api_route(f"{ROOT}/sessions/{{session}}/exclusions", exclusions, methods=["PUT"])
-    router.add_api_route(f"{ROOT}/history", history)
-    router.add_api_route(f"{ROOT}/history/purge", purge, methods=["PUT"])
-    router.add_api_route(f"{ROOT}/examples", example, methods=["PUT"])
-    router.add_api_route(f"{ROOT}/folders", folder)
-    router.add_api_route(f"{ROOT}/tools", tools)
-    router.add_api_route(f"{ROOT}/skills", skills)
-    router.add_api_route(f"{ROOT}/skills/{{name}}", skill)
-    router.add_api_route(f"{ROOT}/skills/{{name}}/approval", approve, methods=["PUT"])
-    router.add_api_route(f"{ROOT}/skills/{{name}}/revocation", revoke, methods=["PUT"])
-    router.add_api_route(f"{ROOT}/remote/definitions", remote_definitions)
-    router.add_api_route(f"{ROOT}/remote/servers", remote_servers, methods=["PUT"])
-    router.add_api_route(f"{ROOT}/remote/tools/{{name}}/approval", approve_tool, methods=["PUT"])
-    router.add_api_route(f"{ROOT}/remote/tools/{{name}}/revocation", revoke_tool, methods=["PUT"])
-    return router.routes
-
-
+@router.get("/sessions/{session}/facts")
 async def facts(
     tenant: Tenant,
     state: Here,
@@ -151,6 +127,7 @@ async def facts(
     return await state.facts(tenant, session=session, root=root, turn=turn, unstaged=unstaged)
 
 
+@router.get("/sessions/{session}/graph")
 async def graph(tenant: Tenant, state: Here, session: str, root: str | None = None) -> dict[str, Any]:
     """Return the staged tree in networkx's node-link form (S4-26)."""
     tree = (await state.look(tenant, session, root)).stage.tree
@@ -159,6 +136,7 @@ async def graph(tenant: Tenant, state: Here, session: str, root: str | None = No
     return await asyncio.to_thread(tree.export)
 
 
+@router.get("/sessions/{session}/diff")
 async def diff(
     tenant: Tenant,
     state: Here,
@@ -184,6 +162,7 @@ async def diff(
     return {**shown.model_dump(mode="json"), "next": following}
 
 
+@router.get("/sessions/{session}/content")
 async def content(
     tenant: Tenant, state: Here, session: str, path: str, side: Literal["before", "after"], root: str | None = None
 ) -> dict[str, Any]:
@@ -199,6 +178,7 @@ class Exclusions(BaseModel):
     paths: tuple[str, ...]
 
 
+@router.put("/sessions/{session}/exclusions")
 async def exclusions(tenant: Tenant, state: Here, session: str, asked: Exclusions) -> dict[str, Any]:
     """Return how many changes a commit makes and leaves out without these paths; refuse those that it cannot leave
     out, by name. Nothing changes.
@@ -209,33 +189,39 @@ async def exclusions(tenant: Tenant, state: Here, session: str, asked: Exclusion
     return {"makes": rest.things, "leaves_out": whole.things - rest.things}
 
 
+@router.get("/sessions/{session}/snapshots")
 async def snapshots(tenant: Tenant, state: Here, session: str) -> dict[str, Any]:
     """Return the versions to which the open stage can be restored."""
     rows = await state.platform.database.rows(GROUP, tenant, queries.snapshots, session=session)
     return {"snapshots": [{**row, "at": row["at"].isoformat()} for row in map(dict, rows)]}
 
 
+@router.get("/history")
 async def history(tenant: Tenant, state: Here, root: str, most: int = 100) -> dict[str, Any]:
     """Return the commits of a folder."""
     return await state.history.log(tenant, root, most)
 
 
+@router.put("/history/purge")
 async def purge(tenant: Tenant, state: Here, wish: Purge) -> dict[str, Any]:
     """Remove history."""
     return await state.history.purge(tenant, wish)
 
 
+@router.put("/examples")
 async def example(tenant: Tenant, state: Here) -> dict[str, Any]:
     """Create an example workspace."""
     return await examples.create(state.workspaces.examples(tenant))
 
 
+@router.get("/folders")
 async def folder(tenant: Tenant, state: Here, path: str, owner: bool = False) -> dict[str, Any]:
     """Return whether a folder may be a workspace."""
     roots, data = state.workspaces.roots(tenant), state.workspaces.data_dir
     return asdict(await asyncio.to_thread(folders.look, path, tenant, roots, data, owner=owner))
 
 
+@router.get("/tools")
 async def tools(tenant: Tenant, state: Here) -> dict[str, Any]:
     return {
         "tools": [
@@ -252,44 +238,52 @@ async def tools(tenant: Tenant, state: Here) -> dict[str, Any]:
     }
 
 
+@router.get("/skills")
 async def skills(tenant: Tenant, state: Here, root: str | None = None, query: str | None = None) -> dict[str, Any]:
     """Return every skill, whether it is in use and why not; also a folder's own, if one is named."""
     return await state.skills.listed(tenant, root, query)
 
 
+@router.get("/skills/{name}")
 async def skill(tenant: Tenant, state: Here, name: str, root: str | None = None) -> dict[str, Any]:
     """Return a skill with its tools, files and instructions."""
     return await state.skills.describe(tenant, name, root)
 
 
 # A person's approval of files on this machine, which only its executor can compare. Repeating it changes nothing.
+@router.put("/skills/{name}/approval")
 async def approve(tenant: Tenant, state: Here, name: str, word: SkillApproval) -> dict[str, Any]:
     """Turn exactly this version of a folder's skill on."""
     await state.skills.approve(tenant, word.model_copy(update={"name": name}))
     return await state.skills.describe(tenant, name, word.root)
 
 
+@router.put("/skills/{name}/revocation")
 async def revoke(tenant: Tenant, state: Here, name: str, word: Word) -> dict[str, Any]:
     """Turn it off."""
     await state.skills.revoke(tenant, word.model_copy(update={"name": name}))
     return {"name": name, "state": "off"}
 
 
+@router.get("/remote/definitions")
 async def remote_definitions(tenant: Tenant, state: Here) -> dict[str, Any]:
     """Return the approved tools of other servers, for the processes that plan with them."""
     return {"tools": [as_json(tool) for tool in state.platform.skills.remote]}
 
 
+@router.put("/remote/servers")
 async def remote_servers(tenant: Tenant, state: Here, operator: Operator) -> dict[str, Any]:
     """Return the servers, their tools and the approvals."""
     return await state.remote.overview(tenant, operator)
 
 
+@router.put("/remote/tools/{name}/approval")
 async def approve_tool(tenant: Tenant, state: Here, name: str, word: Approving) -> dict[str, Any]:
     """Offer a remote tool with exactly this description."""
     return await state.remote.approve(tenant, name, word)
 
 
+@router.put("/remote/tools/{name}/revocation")
 async def revoke_tool(tenant: Tenant, state: Here, name: str, operator: Operator) -> dict[str, Any]:
     """Stop offering a remote tool."""
     await state.remote.revoke(tenant, name, operator)
