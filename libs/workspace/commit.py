@@ -28,7 +28,7 @@ from libs.workspace.safe_dir import UNKNOWN, SafeDir, exchange, place, syncfs
 from libs.workspace.stage import Stage
 from libs.workspace.staging import Staging
 from libs.workspace.transaction import Workplace
-from libs.workspace.view import Blobs, Original
+from libs.workspace.view import Original
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,6 @@ def commit(
     commit_id: str,
     fence: Fence,
     exclude: Iterable[str] = (),
-    blobs: Blobs | None = None,
     step: Step = no_step,
 ) -> Committed:
     """Write the stage to the disk, without everything that touches the excluded paths. The stage's tree is outdated
@@ -71,8 +70,8 @@ def commit(
         # The path may lead to another folder by now; the inode does not.
         _refuse_foreign(stage, place.safe_dir)
         with place.begin(commit_id) as folder:
-            excluded, source = Excluded.of(stage.tree.root, exclude).with_copies(stage), blobs or stage.blobs
-            intent = place.prepared(folder, lambda: _intent(place, folder, stage, excluded, source))
+            excluded = Excluded.of(stage.tree.root, exclude).with_copies(stage)
+            intent = place.prepared(folder, lambda: _intent(place, folder, stage, excluded))
             late = place.run(folder, folder, intent.plan)
     return Committed(commit_id, len(intent.plan), intent.diff, late, intent.warnings)
 
@@ -120,7 +119,7 @@ def _outcome(journal: Journal, commit_id: str) -> Outcome:
     return journal.noted(commit_id)
 
 
-def _intent(place: Workplace, folder: Folder, stage: Stage, excluded: Excluded, blobs: Blobs) -> Intent:
+def _intent(place: Workplace, folder: Folder, stage: Stage, excluded: Excluded) -> Intent:
     """Run all steps that can be refused or can fail before the tree is touched; return the intent."""
     sketch = draft(stage, trading=_trades(folder))
     plan = without(sketch.plan, excluded, also=stage.outdated)
@@ -129,7 +128,7 @@ def _intent(place: Workplace, folder: Folder, stage: Stage, excluded: Excluded, 
     if found := list(_unequal(stage, excluded, place.hooks)):
         raise CommitConflict(found)
     place.hooks.step("checked")
-    plan = Staging(stage, place.safe_dir, folder, blobs, place.hooks).write(replace(sketch, plan=plan))
+    plan = Staging(stage, place.safe_dir, folder, place.hooks).write(replace(sketch, plan=plan))
     # One sync of the file system is cheaper than one for each of a thousand new files.
     syncfs(folder.fd)
     place.hooks.step("staged")

@@ -23,14 +23,14 @@ from libs.workspace.plan import Draft, Fresh, Item, Plan, Swap
 from libs.workspace.safe_dir import SafeDir
 from libs.workspace.signature import Signature
 from libs.workspace.stage import Stage
-from libs.workspace.view import Blobs, Original, opened_blob
+from libs.workspace.view import Original, opened_blob
 
 
 class Staging:
     """Writer of the new inodes of one draft."""
 
-    def __init__(self, stage: Stage, safe_dir: SafeDir, folder: Folder, blobs: Blobs, hooks: Hooks) -> None:
-        self.stage, self.safe_dir, self.folder, self.blobs, self.hooks = stage, safe_dir, folder, blobs, hooks
+    def __init__(self, stage: Stage, safe_dir: SafeDir, folder: Folder, hooks: Hooks) -> None:
+        self.stage, self.safe_dir, self.folder, self.hooks = stage, safe_dir, folder, hooks
         self.owner = os.fstat(safe_dir.fd)
 
     def write(self, draft: Draft) -> Plan:
@@ -97,7 +97,7 @@ class Staging:
     @contextlib.contextmanager
     def _source(self, fresh: Fresh) -> Iterator[BinaryIO]:
         if isinstance(fresh.body, Blob):
-            with opened_blob(self.blobs(fresh.body.sha256)) as stream:
+            with opened_blob(self.stage.blobs(fresh.body.sha256)) as stream:
                 yield stream
         elif isinstance(fresh.body, Original):
             with self.stage.original(self.safe_dir, fresh.body.node) as stream:

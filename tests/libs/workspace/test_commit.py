@@ -123,10 +123,12 @@ def test_content_comes_from_the_store_and_is_checked(root: Path) -> None:
     name = hashlib.sha256(b"blob").hexdigest()
     stage = staged(root, Create(path="new", content=Blob(sha256=name, size=4)))
     before = manifest(root)
+    stage.blobs = lambda sha256: BytesIO(b"evil")
     with pytest.raises(BadContent):
-        commit(root, stage, commit_id="c", fence=owner, blobs=lambda sha256: BytesIO(b"evil"))
+        commit(root, stage, commit_id="c", fence=owner)
     assert (manifest(root), outcome(root, "c")) == (before, "absent")
-    commit(root, stage, commit_id="c", fence=owner, blobs=lambda sha256: BytesIO(b"blob"))
+    stage.blobs = lambda sha256: BytesIO(b"blob")
+    commit(root, stage, commit_id="c", fence=owner)
     assert (root / "new").read_bytes() == b"blob"
 
 
@@ -477,9 +479,15 @@ def test_a_full_disk_leaves_everything_or_nothing(tmp_path: Path, point: str) ->
         size = 40_000 if point else 1_000_000
         big = Blob(sha256=hashlib.sha256(bytes(size)).hexdigest(), size=size)
         stage = staged(root, Create(path="big", content=big), Delete(path="a"), Move(path="b/c", target="c"))
+        stage.blobs = lambda sha256: BytesIO(bytes(size))
         try:
-            commit(root, stage, commit_id="c", fence=owner, blobs=lambda sha256: BytesIO(bytes(size)),
-                   step=lambda at: _fill(tmp_path) if at == point else None)  # fmt: skip
+            commit(
+                root,
+                stage,
+                commit_id="c",
+                fence=owner,
+                step=lambda at: _fill(tmp_path) if at == point else None,
+            )
         except NoSpace:
             assert manifest(root) == before
         else:
