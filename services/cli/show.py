@@ -423,13 +423,6 @@ def _by_group(screen: Screen, diff: Mapping[str, Any], entries: Sequence[Mapping
 
 YES_OR_NO = ("Yes", "No")
 """Offers that need no number."""
-OPPOSITE = {
-    "created": "deleted",
-    "deleted": "created",
-    "moved": "moved",
-    "changed": "changed",
-    "overwritten": "overwritten",
-}
 
 
 def taken_back(diff: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -459,5 +452,6 @@ def _counted(what: str, number: int) -> str:
 
 STYLES = {"deleted": "red", "overwritten": "red", "changed": "yellow", "moved": "cyan", "created": "green"}
 SIGNED = tuple(STYLES)
+OPPOSITE = {change: change for change in SIGNED} | {"created": "deleted", "deleted": "created"}
 RISKY = frozenset({"deleted", "overwritten", "changed"})
 PREVIEW_STYLES = {"+": "green", "-": "red"}
