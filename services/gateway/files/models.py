@@ -21,3 +21,10 @@ class UploadShown(ResponseModel):
     complete: bool
     expires_at: datetime | None
     """When it is deleted, unless a message names it before; null: not any more."""
+
+
+class Upload(UploadShown):
+    """An upload as it is stored. Answers show an UploadShown."""
+
+    metadata: str | None = None
+    """The client's own words about it, which tus returns."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import aiosql
 
 from libs.objects import UPLOADS, area
+from services.gateway.files.models import Upload
 from services.gateway.schema import Reads
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
@@ -32,23 +32,6 @@ class StoredAsset:
     def place(self, tenant: str) -> str:
         """Return the part of the store that holds the content."""
         return tenant if self.principal is None else area(tenant, UPLOADS)
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A principal's upload, under way or complete. The claims `media_type` and `sha256` are then confirmed."""
-
-    upload_id: str
-    filename: str
-    media_type: str
-    size: int
-    received: int
-    """Bytes that are stored: its offset."""
-    sha256: str | None
-    complete: bool
-    expires_at: datetime | None
-    """None once a message has named it."""
-    metadata: str | None = None
 
 
 class FileStore(Reads):

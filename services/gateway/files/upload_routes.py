@@ -16,8 +16,7 @@ from libs.errors import Rejected
 from services.gateway.files.context import Files, Here
 from services.gateway.files.incoming import Body
 from services.gateway.files.media_types import BadMediaType, TypeMismatch
-from services.gateway.files.models import UploadShown
-from services.gateway.files.store import Upload
+from services.gateway.files.models import Upload, UploadShown
 from services.gateway.files.tus import EXTENSIONS, BadMetadata, announced
 from services.gateway.files.uploads import (
     DELETE,
@@ -109,7 +108,7 @@ async def begin(
     if _sends_bytes(request) or file.size == 0:
         upload = await here.uploads.receive(who, upload, _body(request, here), allowed)
     response.headers.update(_headers(upload) | {"Location": f"{UPLOADS}/{upload.upload_id}"})
-    return UploadShown.model_validate(upload)
+    return upload
 
 
 @router.head(
@@ -128,7 +127,7 @@ async def offset(here: Here, who: Authenticated, upload_id: UploadId) -> Respons
 @router.get(f"{UPLOADS}/{{upload_id}}", responses=raises(NoSuchUpload))
 async def read(here: Here, who: Authenticated, upload_id: UploadId) -> UploadShown:
     """Return an upload: its state, and once it is complete its type and SHA-256."""
-    return UploadShown.model_validate(await here.uploads.own(who, upload_id))
+    return await here.uploads.own(who, upload_id)
 
 
 @router.patch(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,8 @@ from libs.skills import free_name
 from services.gateway.files import rows
 from services.gateway.files.incoming import Body, Draft
 from services.gateway.files.media_types import HEAD, recorded
-from services.gateway.files.store import FileStore, Upload
+from services.gateway.files.models import Upload
+from services.gateway.files.store import FileStore
 from services.gateway.files.tus import Announced
 from services.gateway.http.admission import TooMany
 from services.gateway.schema import GROUP
@@ -221,7 +222,7 @@ class Uploads:
         await self._put(who.tenant, draft.blob, draft.chunks())
         row = rows.UploadAdvanced(upload.upload_id, part, start=upload.received, size=draft.size, seconds=self._seconds)
         await self._applied(_changeset(who).put(row))
-        return replace(upload, received=upload.received + draft.size)
+        return upload.model_copy(update={"received": upload.received + draft.size})
 
     async def _finish(self, who: Principal, upload: Upload, draft: Draft, allowed: ActionRecorded) -> Upload:
         """Store the whole content, and make it an asset."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import orjson
 from libs.database import Database, answering, tenant_set
 from libs.errors import NotFound, Rejected
 from libs.identity import ApiKey, BadKey
+from services.gateway.identity.models import TenantShown
 
 KEYS_MOST = 10_000
 """Valid keys of a tenant."""
@@ -47,14 +47,6 @@ class TooManyKeys(Rejected):
     code = "TOO_MANY_KEYS"
 
 
-@dataclass(frozen=True, slots=True)
-class Tenant:
-    tenant: str
-    name: str
-    created_at: datetime
-    disabled_at: datetime | None
-
-
 class Directory:
     """Each call is one transaction, then a call of `changed`. All raise DatabaseDown if Postgres does not answer."""
 
@@ -70,16 +62,16 @@ class Directory:
             await queries.revoke_other_files(connection, tenant=key.tenant, principal=key.principal, id=key.id)
             await _put(connection, key, name="key file", origin="file", by="")
 
-    async def tenants(self, *, after: str | None, most: int) -> Sequence[Tenant]:
+    async def tenants(self, *, after: str | None, most: int) -> Sequence[TenantShown]:
         """Return the tenants in the order of their ids."""
         async with self._owning() as connection:
-            return [Tenant(**row) async for row in queries.all_tenants(connection, after=after, most=most)]
+            return [TenantShown(**row) async for row in queries.all_tenants(connection, after=after, most=most)]
 
-    async def put_tenant(self, tenant: str, *, name: str = "") -> Tenant | None:
+    async def put_tenant(self, tenant: str, *, name: str = "") -> TenantShown | None:
         """Create a tenant and return it; None if it exists."""
         async with self._owning(tenant) as connection:
             row = await queries.put_tenant(connection, tenant=tenant, name=name)
-        return Tenant(**row) if row else None
+        return TenantShown(**row) if row else None
 
     async def put_key(self, key: ApiKey, *, name: str, by: str) -> None:
         """Store a new key, and its principal if that is new.

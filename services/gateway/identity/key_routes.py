@@ -6,7 +6,7 @@ to keep it. After a lost answer, list the keys and revoke the unknown one.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -26,7 +26,6 @@ from services.gateway.identity.directory import KeyEnded, NoSuchTenant, TooManyK
 from services.gateway.identity.models import KeyCreated, KeyList, KeyShown, NewKey, PrincipalId, Rotation
 from services.gateway.identity.security import Authenticated
 from services.gateway.identity.signin import record
-from services.gateway.identity.store import KeyRow
 
 router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
@@ -77,7 +76,7 @@ async def list_keys(
     of = await permit_reading(here, who, tenant)
     found = await here.keys.page(of, principal=principal, ended=ended, before=before, most=limit)
     return KeyList(
-        keys=[KeyShown.model_validate(key) for key in found],
+        keys=found,
         next=found[-1].key_id if len(found) == limit else None,
         as_of=here.platform.clock.now(),
     )
@@ -133,7 +132,7 @@ async def revoke_key(here: Here, who: Authenticated, key_id: KeyId, tenant: Tena
     await _administrable(here, of, key_id)
     await here.directory.revoke_key(of, key_id)
     await record(here, who, "identity.key_revoked", f"key:{key_id}")
-    return KeyShown.model_validate(await _key(here, of, key_id))
+    return await _key(here, of, key_id)
 
 
 async def permit(here: Identity, who: Principal, tenant: str | None) -> str:
@@ -183,18 +182,18 @@ def _public(given: dict[str, Any] | None) -> dict[str, Any] | None:
     return dict(key.as_dict(private=False))
 
 
-def _same_lifetime(old: KeyRow, now: datetime) -> datetime | None:
+def _same_lifetime(old: KeyShown, now: datetime) -> datetime | None:
     return now + (old.expires_at - old.created_at) if old.expires_at is not None else None
 
 
-async def _administrable(here: Identity, tenant: str, key_id: str) -> KeyRow:
+async def _administrable(here: Identity, tenant: str, key_id: str) -> KeyShown:
     found = await _key(here, tenant, key_id)
     if found.origin == "file":
         raise KeyFile
     return found
 
 
-async def _key(here: Identity, tenant: str, key_id: str) -> KeyRow:
+async def _key(here: Identity, tenant: str, key_id: str) -> KeyShown:
     found = await here.keys.find(tenant, key_id)
     if found is None:
         raise NoSuchKey
@@ -202,4 +201,4 @@ async def _key(here: Identity, tenant: str, key_id: str) -> KeyRow:
 
 
 async def _created(here: Identity, text: str, key: ApiKey) -> KeyCreated:
-    return KeyCreated(key=text, **asdict(await _key(here, key.tenant, key.id)))
+    return KeyCreated(key=text, **(await _key(here, key.tenant, key.id)).model_dump())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +11,10 @@ import orjson
 
 from libs.identity import ApiKey
 from libs.identity.keys import Kind
+from services.gateway.identity.models import KeyShown, PrincipalShown
 from services.gateway.schema import GROUP, Reads
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
-
-
-@dataclass(frozen=True, slots=True)
-class KeyRow:
-    """A key as administrators see it."""
-
-    tenant: str
-    key_id: str
-    principal: str
-    name: str
-    roles: Sequence[str]
-    scopes: Sequence[str]
-    origin: str
-    created_at: datetime
-    created_by: str
-    expires_at: datetime | None
-    revoked_at: datetime | None
-    used_at: datetime | None
-    signs: bool
-    state: str
-    browsers: int
-    """Browsers that are signed in with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class PrincipalRow:
-    tenant: str
-    principal: str
-    created_at: datetime
-    disabled_at: datetime | None
-    keys: int
-    """Its valid keys."""
 
 
 class Keys(Reads):
@@ -79,13 +46,13 @@ class Keys(Reads):
 
     async def page(
         self, tenant: str, *, principal: str | None, ended: bool, before: str | None, most: int
-    ) -> Sequence[KeyRow]:
+    ) -> Sequence[KeyShown]:
         """Return a tenant's keys, newest first; without `ended`, only valid ones."""
         about = {"principal": principal, "ended": ended, "before": before, "most": most}
-        return await self._rows(KeyRow, queries.keys_of, tenant, **about)
+        return await self._rows(KeyShown, queries.keys_of, tenant, **about)
 
-    async def find(self, tenant: str, key_id: str) -> KeyRow | None:
-        return await self._row(KeyRow, queries.key_of, tenant, id=key_id)
+    async def find(self, tenant: str, key_id: str) -> KeyShown | None:
+        return await self._row(KeyShown, queries.key_of, tenant, id=key_id)
 
-    async def principals(self, tenant: str, *, after: str | None, most: int) -> Sequence[PrincipalRow]:
-        return await self._rows(PrincipalRow, queries.principals_of, tenant, after=after, most=most)
+    async def principals(self, tenant: str, *, after: str | None, most: int) -> Sequence[PrincipalShown]:
+        return await self._rows(PrincipalShown, queries.principals_of, tenant, after=after, most=most)

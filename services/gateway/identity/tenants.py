@@ -19,7 +19,6 @@ from services.gateway.identity.models import (
     NewTenant,
     PrincipalId,
     PrincipalList,
-    PrincipalShown,
     TenantList,
     TenantShown,
 )
@@ -52,7 +51,7 @@ async def list_tenants(here: Here, who: Authenticated, after: Id | None = None, 
     await commands.record_access(here, who, READ)
     found = await here.directory.tenants(after=after, most=limit)
     return TenantList(
-        tenants=[TenantShown.model_validate(tenant) for tenant in found],
+        tenants=found,
         next=found[-1].tenant if len(found) == limit else None,
         as_of=here.platform.clock.now(),
     )
@@ -66,7 +65,7 @@ async def create_tenant(here: Here, who: Authenticated, body: NewTenant) -> Tena
     if made is None:
         raise TenantExists
     await record(here, who, "identity.tenant_created", f"tenant:{body.tenant}")
-    return TenantShown.model_validate(made)
+    return made
 
 
 @router.post("/v1/admin/tenants/{tenant}/disable", responses=raises(NoSuchTenant, Yourself))
@@ -97,7 +96,7 @@ async def list_principals(
     of = await permit_reading(here, who, tenant)
     found = await here.keys.principals(of, after=after, most=limit)
     return PrincipalList(
-        principals=[PrincipalShown.model_validate(principal) for principal in found],
+        principals=found,
         next=found[-1].principal if len(found) == limit else None,
         as_of=here.platform.clock.now(),
     )

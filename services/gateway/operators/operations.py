@@ -30,7 +30,6 @@ from services.gateway.operators.models import (
     GroupState,
     LeaseState,
     MetricHistory,
-    MetricSample,
     Requeued,
     RequeueList,
     Retried,
@@ -121,7 +120,7 @@ async def measured(here: Here, who: Authenticated) -> MetricHistory:
     return MetricHistory(
         services=here.process.health.known()["services"],
         every_seconds=EVERY_SECONDS,
-        samples=[MetricSample.model_validate(sample) for sample in here.samples()],
+        samples=here.samples(),
         grafana_url=here.settings.grafana_url,
         as_of=here.platform.clock.now(),
     )

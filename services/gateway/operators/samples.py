@@ -8,12 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from libs.runtime import Platform
 from libs.telemetry import metrics
 from libs.telemetry.readings import buckets, resident_bytes, total
+from services.gateway.operators.models import MetricSample
 from services.gateway.operators.quantile import quantile
 
 EVERY_SECONDS = 15.0
@@ -23,33 +22,15 @@ EXECUTOR, CALLS = "tool_executor", ("tool", "effect")
 """The group and the kinds of lease of a tool call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The state of the gauges at a moment, and the increase of the counters since the sample before."""
-
-    at: datetime
-    turns: int
-    tool_calls: int
-    allowed: int
-    denied: int
-    unanswered: int
-    dead_letters: int
-    requests: int
-    p95_seconds: float | None
-    """95% of the requests were answered within this time; None without requests."""
-    lag: int
-    memory_bytes: int
-
-
 class Samples:
     """The newest samples, oldest first."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
-        self._ring: deque[Sample] = deque(maxlen=SAMPLES_MOST)
+        self._ring: deque[MetricSample] = deque(maxlen=SAMPLES_MOST)
         self._counters, self._times = _counters(), buckets(metrics.request_seconds)
 
-    def __call__(self) -> Sequence[Sample]:
+    def __call__(self) -> Sequence[MetricSample]:
         return tuple(self._ring)
 
     async def serve(self) -> None:
@@ -63,7 +44,7 @@ class Samples:
         counters, times = _counters(), buckets(metrics.request_seconds)
         since = {bound: count - self._times.get(bound, 0.0) for bound, count in times.items()}
         self._ring.append(
-            Sample(
+            MetricSample(
                 at=self._platform.clock.now(),
                 **{name: int(count - self._counters[name]) for name, count in counters.items()},
                 p95_seconds=quantile(0.95, since),

@@ -14,7 +14,7 @@ from services.gateway.identity import access
 from services.gateway.identity.security import Authenticated, CanRead
 from services.gateway.sessions import socket
 from services.gateway.sessions.context import Here
-from services.gateway.sessions.models import RunRequest, RunResponse, SessionShown, Status
+from services.gateway.sessions.models import RunRequest, RunResponse, Status
 from services.gateway.sessions.routes import SENDING, send_message
 from services.gateway.sessions.stream import Position, Until
 
@@ -33,7 +33,7 @@ async def run(
 @router.get("/status")
 async def status(here: Here, who: CanRead, session: Annotated[Id | None, Query()] = None) -> Status:
     """Return the counts of the sessions that the caller sees, and the state of one session if named (S4-56)."""
-    shown = SessionShown.model_validate(await here.readable(who, session)) if session else None
+    shown = await here.readable(who, session) if session else None
     counts = await here.store.counts(who.tenant, reader=access.reader(who))
     return Status(
         tenant=who.tenant,

@@ -23,9 +23,8 @@ from services.gateway.identity.security import Authenticated, CanRead
 from services.gateway.sessions import commanded, outcomes, rows
 from services.gateway.sessions.commanded import COMMANDED
 from services.gateway.sessions.context import Here, ReadOnly, Sessions, seen_as
-from services.gateway.sessions.models import Answer, ApprovalList, ApprovalShown, Commanded, Draft, DraftGiven
+from services.gateway.sessions.models import Answer, ApprovalList, ApprovalShown, Commanded, Draft, DraftGiven, Session
 from services.gateway.sessions.outcomes import STALE
-from services.gateway.sessions.store import Approval, Session
 
 router = APIRouter(route_class=StrictRoute)
 
@@ -78,7 +77,7 @@ async def inbox(
     """List open approvals, oldest first, of one session or of all."""
     found = await here.store.approvals(who.tenant, reader=access.reader(who), session=session, after=after, most=limit)
     return ApprovalList(
-        approvals=[ApprovalShown.model_validate(approval) for approval in found],
+        approvals=found,
         next=found[-1].approval_id if len(found) == limit else None,
         as_of=here.platform.clock.now(),
     )
@@ -87,7 +86,7 @@ async def inbox(
 @router.get("/v1/approvals/{approval_id}", responses=raises(NoSuchApproval), tags=["approvals"])
 async def read_approval(here: Here, who: CanRead, approval_id: Annotated[Id, Path()]) -> ApprovalShown:
     """Return an approval, open or closed."""
-    return ApprovalShown.model_validate(await _approval(here, who, approval_id))
+    return await _approval(here, who, approval_id)
 
 
 @router.put(
@@ -112,7 +111,7 @@ async def keep_draft(here: Here, who: CanRead, approval_id: Annotated[Id, Path()
 
 
 async def _figures(
-    here: Sessions, who: Principal, approval: Approval, session: Session, exclude: Sequence[str]
+    here: Sessions, who: Principal, approval: ApprovalShown, session: Session, exclude: Sequence[str]
 ) -> dict[str, Any]:
     """Return how many changes an approval without the excluded ones makes and leaves out, or why it cannot be."""
     if approval.kind != COMMIT:
@@ -155,7 +154,7 @@ async def decide(here: Sessions, who: Principal, once: IdempotentRequest, approv
 
 
 async def submit_answer(
-    here: Sessions, who: Principal, once: IdempotentRequest, approval: Approval, session: Session, body: Answer
+    here: Sessions, who: Principal, once: IdempotentRequest, approval: ApprovalShown, session: Session, body: Answer
 ) -> dict[str, Any]:
     """Forward the answer. The conversation worker decides whether the approval is still open."""
 
@@ -218,7 +217,7 @@ async def closing(
     return commanded.commanded(receipt, event)
 
 
-def check_open(question: Approval, digest: str) -> None:
+def check_open(question: ApprovalShown, digest: str) -> None:
     """Raise AlreadyClosed if the question is closed, and Changed if its digest differs from the given one."""
     if question.outcome is not None:
         raise AlreadyClosed(f"this is already closed: {question.outcome}")
@@ -226,7 +225,7 @@ def check_open(question: Approval, digest: str) -> None:
         raise Changed
 
 
-async def _approval(here: Sessions, who: Principal, approval_id: str) -> Approval:
+async def _approval(here: Sessions, who: Principal, approval_id: str) -> ApprovalShown:
     found = await here.store.approval(who.tenant, approval_id)
     if found is None:
         raise NoSuchApproval

@@ -10,8 +10,8 @@ from libs.changes import Cause, Changeset
 from libs.events import ActionRecorded
 from libs.identity import Principal
 from services.gateway.sessions.context import Sessions
-from services.gateway.sessions.models import Commanded, StreamEvent
-from services.gateway.sessions.store import Numbered, Session
+from services.gateway.sessions.models import Commanded, Session, StreamEvent
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.streams import TooManyStreams
 from services.gateway.sessions.viewer import first
 

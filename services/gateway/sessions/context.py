@@ -16,8 +16,9 @@ from services.gateway.http.context import Room, state_of
 from services.gateway.identity.access import acts, sees
 from services.gateway.identity.context import Identity
 from services.gateway.identity.lasting_access import Access
+from services.gateway.sessions.models import Session
 from services.gateway.sessions.open_turns import OpenTurns
-from services.gateway.sessions.store import Session, Store
+from services.gateway.sessions.store import Store
 from services.gateway.sessions.streams import Streams
 
 

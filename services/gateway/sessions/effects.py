@@ -26,7 +26,6 @@ from services.gateway.sessions.commanded import COMMANDED
 from services.gateway.sessions.context import Here, ReadOnly, Sessions, seen_as
 from services.gateway.sessions.models import ApprovalShown, Commanded, EffectList, Finding
 from services.gateway.sessions.outcomes import EFFECT
-from services.gateway.sessions.store import Approval
 
 router = APIRouter(route_class=StrictRoute, tags=["effects"])
 
@@ -43,14 +42,13 @@ async def unknown(
 ) -> EffectList:
     """List the effects with an unknown outcome, oldest first, of one session or of all."""
     found = await here.store.approvals(who.tenant, reader=access.reader(who), session=session, kind=EFFECT, most=limit)
-    shown = [ApprovalShown.model_validate(effect) for effect in found]
-    return EffectList(effects=shown, as_of=here.platform.clock.now())
+    return EffectList(effects=found, as_of=here.platform.clock.now())
 
 
 @router.get("/v1/effects/{effect_id}", responses=raises(NoSuchEffect))
 async def read_effect(here: Here, who: CanRead, effect_id: EffectId) -> ApprovalShown:
     """Return an effect, unknown or resolved."""
-    return ApprovalShown.model_validate(await _effect(here, who, effect_id))
+    return await _effect(here, who, effect_id)
 
 
 @router.post(
@@ -76,7 +74,7 @@ async def resolve(
 
 
 async def _submit_finding(
-    here: Sessions, who: Principal, once: IdempotentRequest, effect: Approval, body: Finding
+    here: Sessions, who: Principal, once: IdempotentRequest, effect: ApprovalShown, body: Finding
 ) -> dict[str, Any]:
     """Forward the finding. The conversation worker decides whether the effect is still unknown."""
     session = await here.writable(who, effect.session_id)
@@ -101,7 +99,7 @@ async def _submit_finding(
     return dict(await commands.write(here, who, once, decide))
 
 
-async def _effect(here: Sessions, who: Principal, effect_id: str) -> Approval:
+async def _effect(here: Sessions, who: Principal, effect_id: str) -> ApprovalShown:
     found = await here.store.approval(who.tenant, effect_id)
     if found is None or found.kind != EFFECT:
         raise NoSuchEffect

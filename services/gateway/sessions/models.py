@@ -207,6 +207,13 @@ class SessionShown(ResponseModel):
     approvals: int
 
 
+class Session(SessionShown):
+    """A session as it is stored. Answers show a SessionShown."""
+
+    context: str | None
+    """Its name in another protocol, for its own principal."""
+
+
 class Share(RequestModel):
     """The access of the tenant's other principals to a session."""
 

@@ -35,15 +35,14 @@ from services.gateway.sessions.models import (
     History,
     NewMessage,
     NewSession,
+    Session,
     SessionList,
     SessionRead,
-    SessionShown,
     Share,
     Title,
     TurnShown,
 )
 from services.gateway.sessions.rows import SessionShared
-from services.gateway.sessions.store import Session, Turn
 
 router = APIRouter(route_class=StrictRoute)
 
@@ -104,7 +103,7 @@ async def list_sessions(
         who.tenant, reader=access.reader(who), before=before, words=words, open=open, most=limit
     )
     return SessionList(
-        sessions=[SessionShown.model_validate(session) for session in found],
+        sessions=found,
         next=found[-1].session_id if len(found) == limit else None,
         as_of=here.platform.clock.now(),
     )
@@ -144,7 +143,7 @@ async def invoke(
     turn = await _ended(here, held, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
     if turn is None:
         return JSONResponse(accepted.model_dump(mode="json"), 202)
-    return JSONResponse(TurnShown.model_validate(turn).model_dump(mode="json"))
+    return JSONResponse(turn.model_dump(mode="json"))
 
 
 @router.get("/v1/sessions/{session_id}", responses=raises(NoSuchSession), tags=["sessions"])
@@ -161,7 +160,7 @@ async def history(
     found = await here.store.turns(who.tenant, session_id, after=after, most=limit)
     return History(
         session_id=session_id,
-        turns=[TurnShown.model_validate(turn) for turn in found],
+        turns=found,
         next=found[-1].turn_id if len(found) == limit else None,
         as_of=session.last_seq,
     )
@@ -292,7 +291,7 @@ async def _opened(here: Sessions, who: Principal, name: str | None) -> Session |
     return None
 
 
-async def _ended(here: Sessions, held: Access, turn_id: str, *, wait: float, repeated: bool) -> Turn | None:
+async def _ended(here: Sessions, held: Access, turn_id: str, *, wait: float, repeated: bool) -> TurnShown | None:
     """Return a turn once it has ended; None if it does not within `wait` seconds, or this process stops.
 
     The turn of a repeated request may have ended already. Raises AccessChanged.
@@ -343,8 +342,7 @@ def _message(
 
 
 def _read(session: Session) -> SessionRead:
-    shown = SessionShown.model_validate(session)
-    return SessionRead(**shown.model_dump(), as_of=session.last_seq)
+    return SessionRead(**session.model_dump(), as_of=session.last_seq)
 
 
 async def turn_of(here: Sessions, who: Principal, turn_id: str) -> TurnShown:
@@ -354,4 +352,4 @@ async def turn_of(here: Sessions, who: Principal, turn_id: str) -> TurnShown:
         raise NoSuchTurn
     with seen_as(NoSuchTurn):
         await here.readable(who, found.session_id)
-    return TurnShown.model_validate(found)
+    return found

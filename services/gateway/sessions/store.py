@@ -14,32 +14,13 @@ import aiosql
 import orjson
 
 from services.gateway.http.models import short
-from services.gateway.identity.access import Shared
 from services.gateway.schema import Reads
+from services.gateway.sessions.models import ApprovalShown, Session, TurnShown
 
 PAGE_BYTES = 1 << 20
 """Bytes of event data that a viewer holds at once."""
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    session_id: str
-    principal: str
-    shared: Shared | None
-    title: str | None
-    root: str | None
-    hitl: str
-    created_at: datetime
-    last_at: datetime
-    last_seq: int
-    turn_id: str | None
-    """The oldest open turn."""
-    turn_state: str | None
-    approvals: int
-    context: str | None
-    """Its name in another protocol, for its own principal."""
 
 
 @dataclass(frozen=True)
@@ -75,38 +56,6 @@ class Page:
 
     events: Sequence[Numbered]
     more: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    turn_id: str
-    session_id: str
-    message_id: str | None
-    text: str
-    state: str
-    reason: str | None
-    detail: str
-    answer: str | None
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    approval_id: str
-    session_id: str
-    turn_id: str
-    kind: str
-    digest: str
-    data: Mapping[str, Any]
-    opened_at: datetime
-    expires_at: datetime
-    outcome: str | None
-    principal: str | None
-    reason: str | None
-    closed_at: datetime | None
-    draft: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +99,8 @@ class Store(Reads):
         more = bool(rows) and (rows[0][1] > len(rows) or len(rows) == most)
         return Page([event for event, _ in rows], more)
 
-    async def turn(self, tenant: str, turn: str) -> Turn | None:
-        return await self._row(Turn, queries.turn_by_id, tenant, turn=turn)
+    async def turn(self, tenant: str, turn: str) -> TurnShown | None:
+        return await self._row(TurnShown, queries.turn_by_id, tenant, turn=turn)
 
     async def clarification(self, tenant: str, session: str, turn: str) -> Mapping[str, Any]:
         """Return the turn's last question and its number (`seq`); empty if it asked none."""
@@ -162,8 +111,8 @@ class Store(Reads):
         """Return the number before the turn's first event."""
         return int(await self._one(queries.turn_began, tenant, session=session, turn=turn))
 
-    async def turns(self, tenant: str, session: str, *, after: str | None, most: int) -> Sequence[Turn]:
-        return await self._rows(Turn, queries.turns_after, tenant, session=session, after=after, most=most)
+    async def turns(self, tenant: str, session: str, *, after: str | None, most: int) -> Sequence[TurnShown]:
+        return await self._rows(TurnShown, queries.turns_after, tenant, session=session, after=after, most=most)
 
     async def conversation(
         self, tenant: str, principal: str, *, root: str | None, turns: Sequence[str], texts: Sequence[str]
@@ -174,7 +123,7 @@ class Store(Reads):
         found: str | None = await self._one(queries.conversation, tenant, **about)
         return found
 
-    async def approval(self, tenant: str, approval: str) -> Approval | None:
+    async def approval(self, tenant: str, approval: str) -> ApprovalShown | None:
         return await self._row(_approval, queries.approval_by_id, tenant, approval=approval)
 
     async def approvals(
@@ -186,7 +135,7 @@ class Store(Reads):
         kind: str | None = None,
         after: str | None = None,
         most: int,
-    ) -> Sequence[Approval]:
+    ) -> Sequence[ApprovalShown]:
         """Return open approvals of the sessions that `reader` sees, oldest first; None sees all."""
         about = {"reader": reader, "session": session, "kind": kind, "after": after, "most": most}
         return await self._rows(_approval, queries.open_approvals, tenant, **about)
@@ -222,5 +171,5 @@ def _numbered(
     return Numbered(seq, short(event_type), turn_id, occurred_at, data, correlation), found
 
 
-def _approval(*, data: str, draft: str | None, **about: Any) -> Approval:
-    return Approval(**about, data=orjson.loads(data), draft=orjson.loads(draft) if draft else None)
+def _approval(*, data: str, draft: str | None, **about: Any) -> ApprovalShown:
+    return ApprovalShown(**about, data=orjson.loads(data), draft=orjson.loads(draft) if draft else None)

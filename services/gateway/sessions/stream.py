@@ -32,9 +32,9 @@ from services.gateway.identity.security import CanRead
 from services.gateway.identity.verification import Holder
 from services.gateway.sessions import outcomes
 from services.gateway.sessions.context import Here, NoSuchSession, Sessions
-from services.gateway.sessions.models import EventList, StreamEvent
+from services.gateway.sessions.models import EventList, Session, StreamEvent
 from services.gateway.sessions.routes import NoSuchTurn, turn_of
-from services.gateway.sessions.store import Numbered, Session
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.streams import Channel
 from services.gateway.sessions.viewer import Heartbeat, Item, Pace, TextDelta, Viewer
 

@@ -12,7 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from libs.errors import Unavailable
-from services.gateway.sessions.store import Numbered, Session
+from services.gateway.sessions.models import Session
+from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.streams import Channel, PartialText, Streams
 
 RETRY_SECONDS = 0.5

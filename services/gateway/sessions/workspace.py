@@ -33,8 +33,7 @@ from services.gateway.sessions.catalogue_models import (
 )
 from services.gateway.sessions.commanded import COMMANDED
 from services.gateway.sessions.context import Here, NoSuchSession, ReadOnly, Sessions
-from services.gateway.sessions.models import Answer, Commanded, Commit, Example, Purge, Rollback, Root
-from services.gateway.sessions.store import Approval
+from services.gateway.sessions.models import Answer, ApprovalShown, Commanded, Commit, Example, Purge, Rollback, Root
 
 router = APIRouter(route_class=StrictRoute)
 
@@ -251,7 +250,7 @@ async def view(here: Sessions, who: Principal, session_id: str, what: str, **pag
     return JSONResponse(found)
 
 
-async def _open_commit(here: Sessions, who: Principal, session_id: str) -> Approval:
+async def _open_commit(here: Sessions, who: Principal, session_id: str) -> ApprovalShown:
     found = await here.store.approvals(who.tenant, reader=None, session=session_id, kind="commit", most=1)
     if not found:
         raise NothingOpen

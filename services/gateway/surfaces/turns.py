@@ -254,7 +254,7 @@ class TurnClient:
             self._who.tenant, reader=access.reader(self._who), session=turn.session_id, most=APPROVALS_MOST
         )
         ours = (approval for approval in found if approval.turn_id == turn.turn_id)
-        return next((ApprovalShown.model_validate(approval) for approval in ours), None)
+        return next(iter(ours), None)
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:

@@ -12,8 +12,8 @@ from a2a.utils.errors import InvalidParamsError
 
 from libs import ids
 from services.gateway.sessions.context import NoSuchSession
-from services.gateway.sessions.models import Accepted, ApprovalShown
-from services.gateway.sessions.store import Numbered, Session
+from services.gateway.sessions.models import Accepted, ApprovalShown, Session
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
 from services.gateway.surfaces.a2a.store import TaskStore

@@ -108,8 +108,7 @@ async def _content(call: Call, uri: str) -> tuple[str, bytes]:
     if uri.startswith(SESSIONS):
         session = await here.readable(who, _id(uri, SESSIONS))
         found = await here.store.turns(who.tenant, session.session_id, after=None, most=TURNS_MOST)
-        turns = [TurnShown.model_validate(turn) for turn in found]
-        return JSON, _written(SessionContent(session=SessionShown.model_validate(session), turns=turns))
+        return JSON, _written(SessionContent(session=session, turns=found))
     if uri.startswith(TURNS):
         return JSON, _written(await call.turns.turn(_id(uri, TURNS)))
     if uri.startswith(ASSETS):
