@@ -17,6 +17,7 @@ SCHEMA = Schema(
     [*(HERE / room / "apply.sql" for room in ROOMS), HERE / "apply.sql"],
     users=(GROUP,),
     roles=HERE / "roles.sql",
+    squashed={"0001_tables.sql": "0016_clarifications.sql"},
 )
 
 Query = Any

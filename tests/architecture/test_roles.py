@@ -25,7 +25,6 @@ CROSS_TENANTS = {
     "bus.decide": "suma_app has no grant on what is parked and dead; refuses tenants outside the set",
     "bus.settle": "suma_app has no grant on the log; refuses tenants outside the set",
     "bus.recorded": "suma_app has no grant on the log; it returns events of the transaction's tenants alone",
-    "gateway.key_by_id": "an API key is looked up before anyone knows its tenant (processes of the previous release)",
     "gateway.credential": "a credential is looked up before anyone knows its tenant",
     "audit.apply": "suma_app only reads the record; row-level security binds the owner too",
     "audit.unsealed": "checkpoints sign every tenant's head",
