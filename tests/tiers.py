@@ -29,7 +29,7 @@ SLOW = (
     *("evals/test_day.py", "evals/test_gate.py", "evals/test_harm.py", "libs/budgets/test_crowd.py"),
     *("libs/database/test_frozen.py", "libs/models/offline/test_many_names.py"),
     "services/conversation_worker/test_growth.py",
-    *("services/gateway/api/test_identity_commands.py", "services/gateway/api/test_operators.py"),
+    *("services/gateway/identity/test_identity_commands.py", "services/gateway/operators/test_operators.py"),
     *("services/gateway/test_killed.py", "services/test_fairness.py", "services/test_wiring.py"),
     "services/tool_executor/test_workspaces.py",
 )

@@ -31,7 +31,7 @@ WITNESSES = {
     "P7": [],
     "P8": [
         "architecture/test_tenants.py::test_no_table_shows_rows_to_other_or_missing_tenants",
-        "services/gateway/api/test_leaks.py::test_no_route_shows_or_changes_a_strangers_things",
+        "services/gateway/test_leaks.py::test_no_route_shows_or_changes_a_strangers_things",
     ],
 }
 """Promise → the tests of the fast tier that fail where it is broken."""

@@ -18,8 +18,8 @@ STREAMS = "services/gateway/surfaces/a2a/test_streams.py"
 SURFACE = "services/gateway/surfaces/a2a/test_surface.py"
 WEBHOOKS = "services/gateway/surfaces/a2a/test_push.py::test_webhooks_are_added_listed_read_and_deleted"
 MCP = "services/gateway/surfaces/mcp/test_conformance.py"
-HEALTH = "services/gateway/api/test_health.py"
-SOCKET = "services/gateway/api/test_socket.py"
+HEALTH = "services/gateway/operators/test_health.py"
+SOCKET = "services/gateway/sessions/test_socket.py"
 
 
 @dataclass(frozen=True)
@@ -211,6 +211,6 @@ UNDOCUMENTED: Mapping[str, Outside] = {
         f"{SURFACE}::test_unknown_operations_are_refused_in_protocol_errors", headers=VERSION
     ),
     "POST /mcp": Outside(f"{MCP}::test_endpoint_passes_the_scenarios_for_any_server", MESSAGES, headers=RPC),
-    "GET /mcp": Outside("services/gateway/api/test_mcp.py::test_no_stream_without_a_request", headers=RPC),
-    "DELETE /mcp": Outside("services/gateway/api/test_mcp.py::test_no_stream_without_a_request", headers=RPC),
+    "GET /mcp": Outside("services/gateway/http/test_mcp.py::test_no_stream_without_a_request", headers=RPC),
+    "DELETE /mcp": Outside("services/gateway/http/test_mcp.py::test_no_stream_without_a_request", headers=RPC),
 }

@@ -1,7 +1,7 @@
 """Every way in which the gateway goes on telling a person something, against every way of losing access to it.
 
 A channel ends, or tells nothing more, soon after its caller may no longer see what it tells. Requests that begin after
-the loss are in `api/test_leaks.py`.
+the loss are in `test_leaks.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from tests.services.gateway.api.conftest import Operator
+from tests.services.gateway.operators.conftest import Operator
 from tests.services.gateway.running import served
 from tests.support.fork_server import shared
 

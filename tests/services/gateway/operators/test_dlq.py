@@ -12,7 +12,7 @@ from libs.changes import Cause, Changeset
 from libs.events import EventDeadLettered
 from libs.events.envelope import MAX_EVENT_BYTES
 from libs.events.values import Body
-from tests.services.gateway.api.conftest import Closet, Operator
+from tests.services.gateway.operators.conftest import Closet, Operator
 
 MEMORIES = "memory.events"
 

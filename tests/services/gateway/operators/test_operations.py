@@ -16,7 +16,7 @@ from libs.keys.file import FileKeys
 from libs.policy import Policy
 from services import settings
 from services.gateway.operators.samples import SAMPLES_MOST
-from tests.services.gateway.api.conftest import WITHIN, Operator
+from tests.services.gateway.operators.conftest import WITHIN, Operator
 from tests.services.gateway.running import running_gateway
 
 

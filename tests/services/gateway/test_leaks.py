@@ -38,7 +38,7 @@ from services.gateway.app import PUBLIC
 from tests.services.gateway.running import RunningGateway, running_gateway
 from tests.services.gateway.uploading import BYTES, PLACE, TUS
 
-GOLDEN = Path(__file__).parents[4] / "proto" / "golden"
+GOLDEN = Path(__file__).parents[3] / "proto" / "golden"
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}")
 WITHIN = 60.0
 SECRET = "the victim's own words"
