@@ -98,8 +98,8 @@ async def _permitted(here: Files, who: Principal, asset_id: str) -> tuple[Cause,
 async def _record(
     here: Files, who: Principal, cause: Cause, allowed: ActionRecorded, asset: StoredAsset, delivery: Delivery
 ) -> None:
-    """Record the decision, and to which principal the content goes."""
-    done = _audit_record(who, asset, delivery)
+    """Record the decision, and to which principal the content goes; never the link."""
+    done = commands.outcome(who, READ, delivery, f"asset:{asset.asset_id}", turn_id=asset.turn_id)
     record = allowed.model_copy(update={"resource": done.resource, "turn_id": asset.turn_id})
     await here.platform.writer.apply(Changeset(cause).emit(record, done))
 
@@ -115,18 +115,6 @@ async def _visible(here: Files, who: Principal, asset_id: str) -> StoredAsset:
 async def _link(here: Files, who: Principal, asset: StoredAsset) -> str | None:
     named = {"filename": asset.filename, "media_type": asset.media_type}
     return await here.platform.objects.link(asset.place(who.tenant), asset.sha256, **named)
-
-
-def _audit_record(who: Principal, asset: StoredAsset, delivery: Delivery) -> ActionRecorded:
-    """Record that the content was provided, and to which principal; never the link."""
-    return ActionRecorded(
-        action=READ,
-        phase="outcome",
-        verdict=delivery,
-        principal=who.id,
-        resource=f"asset:{asset.asset_id}",
-        turn_id=asset.turn_id,
-    )
 
 
 async def _streamed(held: Access, asset: StoredAsset, asked: str | None) -> Response:

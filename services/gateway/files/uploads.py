@@ -29,8 +29,8 @@ from services.gateway.files.media_types import HEAD, recorded
 from services.gateway.files.models import Upload
 from services.gateway.files.store import FileStore
 from services.gateway.files.tus import Announced
+from services.gateway.http import commands
 from services.gateway.http.admission import TooMany
-from services.gateway.schema import GROUP
 from services.gateway.settings import Settings
 
 WRITE, DELETE = "asset.write", "asset.delete"
@@ -202,7 +202,7 @@ class Uploads:
 
     async def drop(self, who: Principal, upload_id: str, allowed: ActionRecorded) -> None:
         """Delete an upload, complete or not, also if messages have named it."""
-        outcome = _outcome(who, DELETE, "deleted", upload_id)
+        outcome = commands.outcome(who, DELETE, "deleted", f"asset:{upload_id}")
         await self._platform.writer.apply(
             _dropping(_changeset(who), upload_id).emit(_about(allowed, upload_id), outcome)
         )
@@ -247,7 +247,7 @@ class Uploads:
             collector=collector.id,
         )
         finished = changeset.put(row)
-        outcome = _outcome(who, WRITE, "stored", upload.upload_id)
+        outcome = commands.outcome(who, WRITE, "stored", f"asset:{upload.upload_id}")
         await self._applied(finished.start(collector).emit(_about(allowed, upload.upload_id), outcome))
         return await self.own(who, upload.upload_id)
 
@@ -344,7 +344,7 @@ def _input(lease: Lease) -> dict[str, Any]:
 
 
 def _changeset(who: Principal) -> Changeset:
-    return Changeset(Cause.request(GROUP, id=ids.new(), tenant=who.tenant, key=f"{who.tenant}:{who.id}"))
+    return Changeset(commands.cause_of(who))
 
 
 def _collector(cause: str) -> NewLease:
@@ -364,8 +364,3 @@ def _dropping(
 
 def _about(record: ActionRecorded, upload_id: str) -> ActionRecorded:
     return record.model_copy(update={"resource": f"asset:{upload_id}"})
-
-
-def _outcome(who: Principal, action: str, verdict: str, upload_id: str) -> ActionRecorded:
-    done = ActionRecorded(action=action, phase="outcome", verdict=verdict, principal=who.id)
-    return _about(done, upload_id)

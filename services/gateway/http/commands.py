@@ -135,6 +135,13 @@ def cause_of(caller: Principal, session: str | None = None, turn: str | None = N
     return Cause.request(GROUP, id=ids.new(), tenant=caller.tenant, key=key, session=session, turn=turn)
 
 
+def outcome(caller: Principal, action: str, verdict: str, resource: str, **about: Any) -> ActionRecorded:
+    """Return the record of the outcome of a caller's action."""
+    return ActionRecorded(
+        action=action, phase="outcome", verdict=verdict, principal=caller.id, resource=resource, **about
+    )
+
+
 async def permitted(here: Room, cause: Cause, caller: Principal, action: str, **facts: Any) -> ActionRecorded:
     """Ask policy about an action of the caller. Raises what `permission.permitted` raises."""
     return await permission.permitted(here.platform, cause, action, caller.id, caller.scopes, **facts)

@@ -73,7 +73,7 @@ async def list_keys(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> KeyList:
     """List API keys, newest first, with their last use."""
-    of = await permit_reading(here, who, tenant)
+    of = await permit(here, who, tenant, READ)
     found = await here.keys.page(of, principal=principal, ended=ended, before=before, most=limit)
     return KeyList(
         keys=found,
@@ -135,18 +135,11 @@ async def revoke_key(here: Here, who: Authenticated, key_id: KeyId, tenant: Tena
     return await _key(here, of, key_id)
 
 
-async def permit(here: Identity, who: Principal, tenant: str | None) -> str:
-    """Ask policy for a change of identities in the caller's tenant or another one, and record it; return the tenant."""
-    elsewhere = tenant is not None and tenant != who.tenant
-    await commands.record_access(here, who, ELSEWHERE if elsewhere else WRITE, f"tenant:{tenant or who.tenant}")
-    return tenant or who.tenant
-
-
-async def permit_reading(here: Identity, who: Principal, tenant: str | None) -> str:
-    """Do the same as `permit`, for looking at them."""
-    elsewhere = tenant is not None and tenant != who.tenant
-    await commands.record_access(here, who, ELSEWHERE if elsewhere else READ, f"tenant:{tenant or who.tenant}")
-    return tenant or who.tenant
+async def permit(here: Identity, who: Principal, tenant: str | None, action: str = WRITE) -> str:
+    """Ask policy about identities of the caller's tenant or another one, and record it; return the tenant."""
+    of = tenant or who.tenant
+    await commands.record_access(here, who, action if of == who.tenant else ELSEWHERE, f"tenant:{of}")
+    return of
 
 
 def _hold_all(who: Principal, scopes: frozenset[str]) -> None:

@@ -10,12 +10,11 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
-from libs import ids
-from libs.changes import Cause, Changeset
+from libs.changes import Changeset
 from libs.errors import Denied
-from libs.events import ActionRecorded
 from libs.identity import ApiKey, Principal
 from libs.identity.keys import digest, one_time
+from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import raises
 from services.gateway.http.urls import base
@@ -25,7 +24,6 @@ from services.gateway.identity.context import Here, Identity
 from services.gateway.identity.credentials import SIGN_IN, cookie_name
 from services.gateway.identity.models import Me, SignedInWith, SignInCode, SignsIn
 from services.gateway.identity.security import Authenticated, Credential
-from services.gateway.schema import GROUP
 
 router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
@@ -93,11 +91,10 @@ async def sign_out(
     response.headers["Clear-Site-Data"] = '"cache"'
 
 
-async def record(here: Identity, who: Principal, action: str, resource: str, verdict: str = "succeeded") -> None:
+async def record(here: Identity, who: Principal, action: str, resource: str) -> None:
     """Record the outcome of a change of identity."""
-    cause = Cause.request(GROUP, id=ids.new(), tenant=who.tenant, key=f"{who.tenant}:{who.id}")
-    done = ActionRecorded(action=action, phase="outcome", verdict=verdict, principal=who.id, resource=resource)
-    await here.platform.writer.apply(Changeset(cause).emit(done))
+    done = commands.outcome(who, action, "succeeded", resource)
+    await here.platform.writer.apply(Changeset(commands.cause_of(who)).emit(done))
 
 
 async def _signed_in(here: Identity, request: Request) -> ApiKey | None:

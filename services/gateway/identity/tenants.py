@@ -13,7 +13,8 @@ from services.gateway.http.errors import raises
 from services.gateway.http.models import Id
 from services.gateway.identity.context import Here
 from services.gateway.identity.directory import NoSuchPrincipal, NoSuchTenant
-from services.gateway.identity.key_routes import Tenant, permit, permit_reading
+from services.gateway.identity.key_routes import READ as KEYS_READ
+from services.gateway.identity.key_routes import Tenant, permit
 from services.gateway.identity.models import (
     Disabled,
     NewTenant,
@@ -93,7 +94,7 @@ async def list_principals(
     here: Here, who: Authenticated, tenant: Tenant = None, after: PrincipalId | None = None, limit: Limit = 100
 ) -> PrincipalList:
     """List the principals of the tenant by id."""
-    of = await permit_reading(here, who, tenant)
+    of = await permit(here, who, tenant, KEYS_READ)
     found = await here.keys.principals(of, after=after, most=limit)
     return PrincipalList(
         principals=found,

@@ -16,6 +16,7 @@ from libs.audit import digests
 from libs.changes import Cause, Changeset, DeadLetterAction
 from libs.errors import NotFound, Unavailable
 from libs.events import ActionRecorded
+from libs.events.deadletters import LEASES
 from libs.identity import Principal
 from libs.objects import bodies
 from services.gateway.http import commands
@@ -25,7 +26,7 @@ from services.gateway.http.errors import raises
 from services.gateway.http.models import Id
 from services.gateway.identity.security import Authenticated
 from services.gateway.operators.context import Here, Operators
-from services.gateway.operators.dead_letter_states import Closed, DeadLetter, Outcome, Verb, outcome
+from services.gateway.operators.dead_letter_states import Closed, Outcome, Verb, outcome
 from services.gateway.operators.models import (
     CloseMany,
     Discard,
@@ -45,7 +46,7 @@ router = APIRouter(route_class=StrictRoute, tags=["admin"])
 
 READ, WRITE = "admin.dlq.read", "admin.dlq.write"
 LetterId = Annotated[Id, Path()]
-Choose = Callable[[], Awaitable[Sequence[DeadLetter]]]
+Choose = Callable[[], Awaitable[Sequence[LetterShown]]]
 
 
 class NoSuchDeadLetter(NotFound):
@@ -56,10 +57,10 @@ class NoSuchDeadLetter(NotFound):
 async def list_letters(here: Here, who: Authenticated, look: Annotated[ListFilter, Query()]) -> LetterList:
     """List the tenant's dead letters, newest first; only open ones unless `state=` says otherwise."""
     await commands.record_access(here, who, READ)
-    wanted = look.search(look.state)
+    wanted = look.conditions(look.state)
     found = await here.dead_letters.search(who.tenant, wanted, most=look.limit)
     return LetterList(
-        letters=[LetterShown.model_validate(dead_letter) for dead_letter in found],
+        letters=found,
         codes=dict(await here.dead_letters.codes(who.tenant, wanted)),
         next=found[-1].letter_id if len(found) == look.limit else None,
         as_of=here.platform.clock.now(),
@@ -93,10 +94,8 @@ async def read_letter(here: Here, who: Authenticated, letter_id: LetterId) -> Le
         original = await bodies.load(here.platform.objects, who.tenant, kept.event)
     except (NotFound, Unavailable) as error:
         problem = f"the original event is unavailable: {error}"
-    shown = LetterRead.model_validate(dead_letter)
-    return shown.model_copy(
-        update={"principal": kept.principal, "size": kept.event.size, "original": original, "problem": problem}
-    )
+    about = {"principal": kept.principal, "size": kept.event.size, "original": original, "problem": problem}
+    return LetterRead(**dead_letter.model_dump(), **about)
 
 
 @router.post("/v1/admin/dlq/{letter_id}/replay", responses=raises(NoSuchDeadLetter, Closed))
@@ -124,7 +123,7 @@ async def discard(
 async def _one(
     here: Operators, who: Principal, once: IdempotentRequest, id: str, verb: Verb, reason: str
 ) -> LetterClosed:
-    async def choose() -> Sequence[DeadLetter]:
+    async def choose() -> Sequence[LetterShown]:
         return [await _dead_letter(here, who, id)]
 
     receipt = await _close(here, who, once, choose, verb, reason)
@@ -142,8 +141,8 @@ async def _one(
 async def _many(
     here: Operators, who: Principal, once: IdempotentRequest, wanted: CloseMany, verb: Verb, reason: str
 ) -> ManyClosed:
-    async def choose() -> Sequence[DeadLetter]:
-        return await here.dead_letters.search(who.tenant, wanted.search("open"), most=wanted.limit)
+    async def choose() -> Sequence[LetterShown]:
+        return await here.dead_letters.search(who.tenant, wanted.conditions("open"), most=wanted.limit)
 
     receipt = await _close(here, who, once, choose, verb, reason)
     letters = receipt["letters"]
@@ -172,39 +171,30 @@ async def _close(
 
 
 def _close_one(
-    cause: Cause, who: Principal, dead_letter: DeadLetter, verb: Verb, result: Outcome, reason: str
+    cause: Cause, who: Principal, dead_letter: LetterShown, verb: Verb, result: Outcome, reason: str
 ) -> Changeset:
     if result in ("stale", "already"):
         return Changeset(cause)
     row = DeadLetterClosed(letter_id=dead_letter.letter_id, state=result, closed_by=who.id, reason=reason)
     closed = Changeset(cause).put(row)
-    if dead_letter.leased:
+    if dead_letter.topic == LEASES:
         return closed
-    return closed.act_on_dead_letters(DeadLetterAction(verb, dead_letter.grp, dead_letter.event_id))
+    return closed.act_on_dead_letters(DeadLetterAction(verb, dead_letter.group, dead_letter.event_id))
 
 
 def _reason_digests(here: Operators, who: Principal, reason: str) -> dict[str, str]:
-    """Return the digest of the reason: audit records contain no content. The text itself is stored with the dead
-    dead_letter.
-    """
+    """Return the digest of the reason: audit records contain no content. The dead letter keeps the text itself."""
     if not reason:
         return {}
     return digests.digests(digests.salt(here.platform.keys, who.tenant, who.id), {"reason": reason})
 
 
-def _audit_record(who: Principal, dead_letter: DeadLetter, result: Outcome, why: dict[str, str]) -> ActionRecorded:
-    return ActionRecorded(
-        action=WRITE,
-        phase="outcome",
-        verdict=result,
-        principal=who.id,
-        resource=f"dead_letter:{dead_letter.letter_id}",
-        turn_id=dead_letter.turn_id,
-        digests=why,
-    )
+def _audit_record(who: Principal, dead_letter: LetterShown, result: Outcome, why: dict[str, str]) -> ActionRecorded:
+    about = {"turn_id": dead_letter.turn_id, "digests": why}
+    return commands.outcome(who, WRITE, result, f"dead_letter:{dead_letter.letter_id}", **about)
 
 
-async def _dead_letter(here: Operators, who: Principal, id: str) -> DeadLetter:
+async def _dead_letter(here: Operators, who: Principal, id: str) -> LetterShown:
     found = await here.dead_letters.find(who.tenant, id)
     if found is None:
         raise NoSuchDeadLetter

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from libs.errors import Rejected
 from libs.events.deadletters import LEASES
 from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS, INBOUND, TOOL_REQUESTS, TOOL_RESULTS
+from services.gateway.operators.models import LetterShown
 
 WORK = frozenset(
     topic.name for topic in (INBOUND, COMMITTEE_REQUESTS, COMMITTEE_DECISIONS, TOOL_REQUESTS, TOOL_RESULTS)
@@ -26,45 +26,14 @@ class Closed(Rejected):
     code = "DEAD_LETTER_CLOSED"
 
 
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """One death of one event in one group. `state` is open, replayed or discarded."""
-
-    letter_id: str
-    grp: str
-    event_id: str
-    topic: str
-    event_type: str
-    event_key: str
-    session_id: str | None
-    turn_id: str | None
-    code: str
-    error: str
-    attempts: int
-    died_at: datetime
-    state: str
-    closed_by: str | None
-    closed_at: datetime | None
-    reason: str
-    turn_state: str | None
-    turn_reason: str | None
-    turn_ended_at: datetime | None
-
-    @property
-    def stale(self) -> bool:
-        """Whether a replay would do nothing: its turn is over, or it is leased work, which has already reported its
-        failure.
-        """
-        over = self.leased or (self.topic in WORK and self.turn_ended_at is not None)
-        return self.state == "open" and over
-
-    @property
-    def leased(self) -> bool:
-        """Whether it is leased work instead of an event."""
-        return self.topic == LEASES
+def is_stale(topic: str, state: str, turn_ended_at: datetime | None) -> bool:
+    """Return whether a replay would do nothing: the turn is over, or it is leased work, which has already reported its
+    failure.
+    """
+    return state == "open" and (topic == LEASES or (topic in WORK and turn_ended_at is not None))
 
 
-def outcome(dead_letter: DeadLetter, verb: Verb) -> Outcome:
+def outcome(dead_letter: LetterShown, verb: Verb) -> Outcome:
     """Return the outcome of a decision.
 
     Raises:

@@ -11,26 +11,11 @@ from typing import Any
 import aiosql
 
 from libs.events import Body
-from services.gateway.operators.dead_letter_states import DeadLetter
+from services.gateway.operators.dead_letter_states import is_stale
+from services.gateway.operators.models import LetterShown
 from services.gateway.schema import Reads
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "dead_letters.sql", "asyncpg")
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """Search conditions; None matches everything. `since` and `until` (exclusive) bound the time of death."""
-
-    state: str | None = None
-    grp: str | None = None
-    topic: str | None = None
-    types: Sequence[str] | None = None
-    code: str | None = None
-    session: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    before: str | None = None
-    """The dead letter after which the page starts, in list order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +27,17 @@ class Original:
 
 
 class DeadLetters(Reads):
-    async def search(self, tenant: str, wanted: Search, *, most: int) -> Sequence[DeadLetter]:
-        """Return the matching dead letters, newest first."""
-        asked = {name: getattr(wanted, name) for name in Search.__slots__}
-        return await self._rows(DeadLetter, queries.letters_before, tenant, most=most, **asked)
+    async def search(self, tenant: str, wanted: Mapping[str, Any], *, most: int) -> Sequence[LetterShown]:
+        """Return the dead letters that match a filter's conditions, newest first."""
+        return await self._rows(_shown, queries.letters_before, tenant, most=most, **wanted)
 
-    async def codes(self, tenant: str, wanted: Search) -> Mapping[str, int]:
+    async def codes(self, tenant: str, wanted: Mapping[str, Any]) -> Mapping[str, int]:
         """Return how many dead letters match by code, on all pages, the most frequent first."""
-        asked = {name: getattr(wanted, name) for name in Search.__slots__ if name != "before"}
+        asked = {name: value for name, value in wanted.items() if name != "before"}
         return dict(await self._rows(_counted, queries.letters_by_code, tenant, **asked))
 
-    async def find(self, tenant: str, letter_id: str) -> DeadLetter | None:
-        return await self._row(DeadLetter, queries.letter_by_id, tenant, letter=letter_id)
+    async def find(self, tenant: str, letter_id: str) -> LetterShown | None:
+        return await self._row(_shown, queries.letter_by_id, tenant, letter=letter_id)
 
     async def original(self, tenant: str, letter_id: str) -> Original:
         row = await self._one(queries.original, tenant, letter=letter_id)
@@ -62,3 +46,7 @@ class DeadLetters(Reads):
 
 def _counted(code: str, letters: int) -> tuple[str, int]:
     return code, letters
+
+
+def _shown(*, turn_ended_at: datetime | None, **row: Any) -> LetterShown:
+    return LetterShown(**row, stale=is_stale(row["topic"], row["state"], turn_ended_at))

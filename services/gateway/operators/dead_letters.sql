@@ -1,6 +1,6 @@
 -- name: letters_before(tenant, state, grp, topic, types, code, session, since, until, before, most)
 -- A tenant's dead letters after a given one, newest first, with the end of their turns.
-select d.letter_id, d.grp, d.event_id, d.topic, d.event_type, d.event_key, d.session_id, d.turn_id, d.code, d.error, d.attempts,
+select d.letter_id, d.grp as "group", d.event_id, d.topic, d.event_type, d.event_key, d.session_id, d.turn_id, d.code, d.error, d.attempts,
     d.died_at, d.state, d.closed_by, d.closed_at, d.reason, t.state as turn_state, t.reason as turn_reason, t.ended_at as turn_ended_at
 from gateway.dlq_messages d
 left join gateway.turns t on t.tenant_id = d.tenant_id and t.turn_id = d.turn_id
@@ -34,7 +34,7 @@ where d.tenant_id = :tenant
 group by d.code order by letters desc, d.code;
 
 -- name: letter_by_id(tenant, letter)^
-select d.letter_id, d.grp, d.event_id, d.topic, d.event_type, d.event_key, d.session_id, d.turn_id, d.code, d.error, d.attempts,
+select d.letter_id, d.grp as "group", d.event_id, d.topic, d.event_type, d.event_key, d.session_id, d.turn_id, d.code, d.error, d.attempts,
     d.died_at, d.state, d.closed_by, d.closed_at, d.reason, t.state as turn_state, t.reason as turn_reason, t.ended_at as turn_ended_at
 from gateway.dlq_messages d
 left join gateway.turns t on t.tenant_id = d.tenant_id and t.turn_id = d.turn_id

@@ -12,7 +12,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from libs.events import registry
 from libs.runtime import Source
 from services.gateway.http.models import MAX_POSITION, VISIBLE, Id, RequestModel, ResponseModel, short
-from services.gateway.operators.dead_letters import Search
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Why = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=VISIBLE)]
@@ -49,18 +48,11 @@ class Filter(RequestModel):
         default=None, description="After this dead letter in list order: `next` of the previous page"
     )
 
-    def search(self, state: str) -> Search:
-        return Search(
-            state=state if state != "any" else None,
-            grp=self.group,
-            topic=self.topic,
-            types=_types(self.type) if self.type else None,
-            code=self.code,
-            session=self.session,
-            since=self.since,
-            until=self.until,
-            before=self.before,
-        )
+    def conditions(self, state: str) -> Mapping[str, Any]:
+        """Return the conditions of a search; None matches everything."""
+        types = _types(self.type) if self.type else None
+        given = self.model_dump(include={"topic", "code", "session", "since", "until", "before"})
+        return {**given, "state": state if state != "any" else None, "grp": self.group, "types": types}
 
 
 class ListFilter(Filter):
@@ -96,7 +88,7 @@ class LetterShown(ResponseModel):
     """An event that a group could not handle. `stale`: its turn is over, so a replay would do nothing."""
 
     letter_id: str
-    group: str = Field(validation_alias="grp")
+    group: str
     topic: str
     event_type: str
     event_id: str

@@ -14,7 +14,6 @@ from libs.bus.log import topic_sizes
 from libs.bus.relay import lag
 from libs.changes import Changeset, DeadLetterAction
 from libs.errors import NotFound
-from libs.events import ActionRecorded
 from libs.events.topics import EVERYONE, TOPICS
 from libs.policy import PolicyUnanswered
 from libs.runtime import EffectiveSetting
@@ -71,9 +70,7 @@ async def retry(
         found = await here.platform.parked.waiting(who.tenant, code, event_id=event_id, most=len(EVERYONE))
         if not found:
             raise NotWaiting
-        outcome = ActionRecorded(
-            action=REQUEUE_WRITE, phase="outcome", verdict="due", principal=who.id, resource=f"event:{event_id}"
-        )
+        outcome = commands.outcome(who, REQUEUE_WRITE, "due", f"event:{event_id}")
         actions = [DeadLetterAction("retry", event.grp, event.event_id) for event in found]
         return CommandResult(
             Changeset(cause).emit(record, outcome).act_on_dead_letters(*actions),
