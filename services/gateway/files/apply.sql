@@ -88,8 +88,7 @@ begin
             where u.files + c.files <= c.files_most and u.bytes + c.bytes <= c.bytes_most
             returning tenant_id, upload_id
         )
-        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, upload_id);
-        done := done || part;
+        select done || array_agg(c.i) into done from c join put using (tenant_id, upload_id);
     end if;
 
     -- upload.part: refer to a blob before it is stored. A condemned blob conflicts: it is about to be deleted.
@@ -113,8 +112,7 @@ begin
             join gateway.uploads u on u.tenant_id = c.tenant_id and u.upload_id = c.upload_id
             returning tenant_id, part_id
         )
-        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, part_id);
-        done := done || part;
+        select done || array_agg(c.i) into done from c join put using (tenant_id, part_id);
     end if;
 
     -- upload.advance: of two requests that sent the same bytes, one counts.
@@ -132,8 +130,7 @@ begin
             update gateway.upload_parts p set stored = true
             from moved m where p.tenant_id = m.tenant_id and p.part_id = m.part_id
         )
-        select coalesce(array_agg(m.i), '{}') into part from moved m;
-        done := done || part;
+        select done || array_agg(m.i) into done from moved m;
     end if;
 
     -- upload.finish: the whole content is stored; the upload becomes an asset, which expires unless it is used.
@@ -204,8 +201,7 @@ begin
             select c.tenant_id, c.turn_id, c.asset_id, c.session_id, c.filename from c join attached k using (tenant_id, asset_id)
             on conflict (tenant_id, turn_id, asset_id) do nothing
         )
-        select coalesce(array_agg(c.i), '{}') into part from c join attached k using (tenant_id, asset_id);
-        done := done || part;
+        select done || array_agg(c.i) into done from c join attached k using (tenant_id, asset_id);
     end if;
 
     return done || gateway.numbers(changes, 'asset.put', 'upload.drop', 'upload.expire', 'blob.forget');

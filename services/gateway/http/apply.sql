@@ -1,7 +1,7 @@
 -- Apply the changes of the answers of requests.
 create or replace function gateway.apply_requests(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-    done int[] := '{}'; part int[];
+    done int[] := '{}';
 begin
     -- idempotency.put: the first with its key succeeds; a request that conflicts reads the first one's receipt.
     if changes ? 'idempotency.put' then
@@ -26,8 +26,7 @@ begin
                 where p.at < bus.now() - make_interval(secs => (select max(c.keep) from c where c.tenant_id = p.tenant_id))
             returning p.tenant_id, p.principal, p.key
         )
-        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, principal, key);
-        done := done || part;
+        select done || array_agg(c.i) into done from c join put using (tenant_id, principal, key);
     end if;
 
     return done;

@@ -26,7 +26,7 @@ grant execute on function gateway.credential(text, text) to suma_app;
 -- Apply the changes of the use of keys.
 create or replace function gateway.apply_identity(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-    done int[] := '{}'; part int[];
+    done int[] := '{}';
 begin
     -- nonce.put: the first request with its nonce succeeds; one that conflicts was sent before.
     if changes ? 'nonce.put' then
@@ -45,8 +45,7 @@ begin
             select c.tenant_id, c.key_id, c.nonce, bus.now() from c order by c.tenant_id, c.key_id, c.nonce
             on conflict (tenant_id, key_id, nonce) do nothing returning tenant_id, key_id, nonce
         )
-        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, key_id, nonce);
-        done := done || part;
+        select done || array_agg(c.i) into done from c join put using (tenant_id, key_id, nonce);
     end if;
 
     -- key.used: note a key's last use, at most once a minute.

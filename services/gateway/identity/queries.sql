@@ -11,28 +11,21 @@ from gateway.tenants t
 left join gateway.principals p on p.tenant_id = t.tenant_id and p.principal_id = :principal
 where t.tenant_id = :tenant;
 
--- name: keys_of(tenant, principal, ended, before, most)
--- A tenant's keys, newest first; without `ended`, only valid ones.
+-- name: keys_of(tenant, id, principal, ended, before, most)
+-- A tenant's keys, newest first, or one of them; without `ended`, only valid ones.
 select k.tenant_id as tenant, k.key_id, k.principal, k.name, k.roles, k.scopes, k.origin, k.created_at, k.created_by, k.expires_at,
     k.revoked_at, k.used_at, k.signing_key is not null as signs,
     case when k.revoked_at is not null then 'revoked' when k.expires_at <= bus.now() then 'expired' else 'valid' end as state,
     (select count(*) from gateway.web_sessions w
         where w.tenant_id = k.tenant_id and w.key_id = k.key_id and w.ended_at is null and w.expires_at > bus.now()) as browsers
 from gateway.api_keys k
-where k.tenant_id = :tenant and (cast(:principal as text) is null or k.principal = :principal)
+where k.tenant_id = :tenant and (cast(:id as text) is null or k.key_id = :id)
+    and (cast(:principal as text) is null or k.principal = :principal)
     and (:ended or (k.revoked_at is null and (k.expires_at is null or k.expires_at > bus.now())))
     and (cast(:before as text) is null or (k.created_at, k.key_id) < (
         select b.created_at, b.key_id from gateway.api_keys b where b.tenant_id = :tenant and b.key_id = :before
     ))
 order by k.created_at desc, k.key_id desc limit :most;
-
--- name: key_of(tenant, id)^
-select k.tenant_id as tenant, k.key_id, k.principal, k.name, k.roles, k.scopes, k.origin, k.created_at, k.created_by, k.expires_at,
-    k.revoked_at, k.used_at, k.signing_key is not null as signs,
-    case when k.revoked_at is not null then 'revoked' when k.expires_at <= bus.now() then 'expired' else 'valid' end as state,
-    (select count(*) from gateway.web_sessions w
-        where w.tenant_id = k.tenant_id and w.key_id = k.key_id and w.ended_at is null and w.expires_at > bus.now()) as browsers
-from gateway.api_keys k where k.tenant_id = :tenant and k.key_id = :id;
 
 -- name: principals_of(tenant, after, most)
 -- A tenant's principals by id, with the number of their valid keys.

@@ -48,11 +48,12 @@ class Keys(Reads):
         self, tenant: str, *, principal: str | None, ended: bool, before: str | None, most: int
     ) -> Sequence[KeyShown]:
         """Return a tenant's keys, newest first; without `ended`, only valid ones."""
-        about = {"principal": principal, "ended": ended, "before": before, "most": most}
+        about = {"id": None, "principal": principal, "ended": ended, "before": before, "most": most}
         return await self._rows(KeyShown, queries.keys_of, tenant, **about)
 
     async def find(self, tenant: str, key_id: str) -> KeyShown | None:
-        return await self._row(KeyShown, queries.key_of, tenant, id=key_id)
+        about = {"id": key_id, "principal": None, "ended": True, "before": None, "most": 1}
+        return next(iter(await self._rows(KeyShown, queries.keys_of, tenant, **about)), None)
 
     async def principals(self, tenant: str, *, after: str | None, most: int) -> Sequence[PrincipalShown]:
         return await self._rows(PrincipalShown, queries.principals_of, tenant, after=after, most=most)

@@ -1,7 +1,7 @@
 -- Apply the changes of dead letters.
 create or replace function gateway.apply_operators(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-    done int[] := '{}'; part int[];
+    done int[] := '{}';
 begin
     -- dead.put: a dead letter's id is that of the event that reported it (events before release 2 have none).
     if changes ? 'dead.put' then
@@ -33,8 +33,7 @@ begin
             update gateway.dlq_messages d set state = l.state, closed_by = l.closed_by, closed_at = bus.now(), reason = l.reason
             from locked l where d.tenant_id = l.tenant_id and d.letter_id = l.letter_id returning l.i
         )
-        select coalesce(array_agg(i), '{}') into part from closed;
-        done := done || part;
+        select done || array_agg(i) into done from closed;
     end if;
 
     return done || gateway.numbers(changes, 'dead.put');

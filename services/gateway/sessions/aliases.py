@@ -35,14 +35,7 @@ async def status(here: Here, who: CanRead, session: Annotated[Id | None, Query()
     """Return the counts of the sessions that the caller sees, and the state of one session if named (S4-56)."""
     shown = await here.readable(who, session) if session else None
     counts = await here.store.counts(who.tenant, reader=access.reader(who))
-    return Status(
-        tenant=who.tenant,
-        sessions=counts.sessions,
-        turns=counts.turns,
-        approvals=counts.approvals,
-        session=shown,
-        as_of=counts.at,
-    )
+    return Status(tenant=who.tenant, session=shown, **counts)
 
 
 @router.websocket("/stream")

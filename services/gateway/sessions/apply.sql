@@ -1,7 +1,7 @@
 -- Apply the changes of sessions, their events, turns and approvals.
 create or replace function gateway.apply_sessions(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-    done int[] := '{}'; part int[];
+    done int[] := '{}';
 begin
     -- session.open: the first with its id succeeds; a request that conflicts reads the session.
     if changes ? 'session.open' then
@@ -20,8 +20,7 @@ begin
             from c order by c.tenant_id, c.session_id
             on conflict (tenant_id, session_id) do nothing returning tenant_id, session_id
         )
-        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, session_id);
-        done := done || part;
+        select done || array_agg(c.i) into done from c join put using (tenant_id, session_id);
     end if;
 
     if changes ? 'session.share' then
@@ -69,8 +68,7 @@ begin
                 c.event_id, c.event_type, c.turn_id, c.occurred_at, c.data, c.correlation, c.causation
             from c join locked l using (tenant_id, session_id)
         )
-        select coalesce(array_agg(c.i), '{}') into part from c join locked l using (tenant_id, session_id);
-        done := done || part;
+        select done || array_agg(c.i) into done from c join locked l using (tenant_id, session_id);
     end if;
 
     -- session.title: the first message sets the title of a session without one.

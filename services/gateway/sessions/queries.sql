@@ -124,7 +124,7 @@ select
     (select count(*) from gateway.turns t join seen using (session_id) where t.tenant_id = :tenant and t.ended_at is null) as turns,
     (select count(*) from gateway.approvals a join seen using (session_id) where a.tenant_id = :tenant and a.outcome is null)
         as approvals,
-    bus.now() as at;
+    bus.now() as as_of;
 
 -- name: waiting(tenant, session, most)^
 -- Open turns of a tenant and of one of its sessions, counted up to the limit.

@@ -59,14 +59,6 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    sessions: int
-    turns: int
-    approvals: int
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class Waiting:
     """Open turns of a tenant, and of one of its sessions."""
 
@@ -145,9 +137,9 @@ class Store(Reads):
         found: str | None = await self._one(queries.last_change, tenant, session=session, change=change)
         return found
 
-    async def counts(self, tenant: str, *, reader: str | None) -> Counts:
-        """Count what a principal sees; None sees all."""
-        return Counts(**await self._one(queries.counts, tenant, reader=reader))
+    async def counts(self, tenant: str, *, reader: str | None) -> Mapping[str, Any]:
+        """Count what a principal sees (None: all): `sessions`, `turns` and `approvals`, at `as_of`."""
+        return dict(await self._one(queries.counts, tenant, reader=reader))
 
     async def waiting(self, tenant: str, session: str, *, most: int) -> Waiting:
         """Count open turns, up to `most`."""
