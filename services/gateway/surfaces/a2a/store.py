@@ -11,8 +11,7 @@ from typing import Any
 import aiosql
 
 from libs import ids
-from libs.database import Database
-from services.gateway.schema import GROUP
+from services.gateway.schema import Reads
 from services.gateway.sessions.models import TurnShown
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
@@ -104,16 +103,10 @@ class PushConfig:
     """Whether its principal sees the sessions of others without a share."""
 
 
-class TaskStore:
-    """The queries. Each is a transaction that sees only its tenant's rows."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class TaskStore(Reads):
     async def now(self, tenant: str, caller: str, turn: str) -> Now:
         """Return an existing turn's present state, as a caller knows it."""
-        async with self._database.read(GROUP, tenant) as connection:
-            row = dict(await queries.task_now(connection, tenant=tenant, caller=caller, turn=turn))
+        row = dict(await self._one(queries.task_now, tenant, caller=caller, turn=turn))
         at, seq = row.pop("at"), row.pop("seq")
         return Now(TaskTurn(**row), at, seq)
 
@@ -122,42 +115,31 @@ class TaskStore:
     ) -> Sequence[tuple[TaskTurn, datetime]]:
         """Return the next tasks of a list, each with the time of its status."""
         place = {"at": after and after.at, "turn": after and after.turn}
-        async with self._database.read(GROUP, tenant) as connection:
-            about = {**_about(search), **place, "caller": search.caller, "most": most}
-            rows = queries.tasks_before(connection, tenant=tenant, **about)
-            return [_listed(dict(row)) async for row in rows]
+        about = {**_about(search), **place, "caller": search.caller, "most": most}
+        return await self._rows(_listed, queries.tasks_before, tenant, **about)
 
     async def count(self, tenant: str, search: Search) -> int:
         """Return the number of a list's tasks, up to 10,000."""
-        async with self._database.read(GROUP, tenant) as connection:
-            about = {"tenant": tenant, **_about(search), "most": COUNTED_MOST}
-            return int(await queries.tasks_count(connection, **about))
+        return int(await self._one(queries.tasks_count, tenant, **_about(search), most=COUNTED_MOST))
 
     async def files(self, tenant: str, turns: Sequence[str]) -> Sequence[File]:
         """Return the files of these turns, oldest first."""
-        async with self._database.read(GROUP, tenant) as connection:
-            return [File(**row) async for row in queries.task_files(connection, tenant=tenant, turns=list(turns))]
+        return await self._rows(File, queries.task_files, tenant, turns=list(turns))
 
     async def exchange(self, tenant: str, turns: Sequence[str]) -> Sequence[ExchangedMessage]:
         """Return the questions of these turns and their answers, in order."""
-        async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.task_exchange(connection, tenant=tenant, turns=list(turns))
-            return [_exchanged(row) async for row in rows]
+        return await self._rows(_exchanged, queries.task_exchange, tenant, turns=list(turns))
 
     async def push_configs(self, tenant: str, principal: str, turn: str) -> Sequence[PushConfig]:
         """Return a principal's addresses for a task's updates, by id."""
-        async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.push_configs(connection, tenant=tenant, principal=principal, turn=turn)
-            return [PushConfig(**row) async for row in rows]
+        return await self._rows(PushConfig, queries.push_configs, tenant, principal=principal, turn=turn)
 
     async def push_config_of(self, tenant: str, turn: str, config: str, delivery: str) -> PushConfig | None:
         """Return what a lease delivers to; None if the address was deleted or replaced since, or if its principal may
         not see the task any more.
         """
-        about = {"tenant": tenant, "turn": turn, "config": config, "delivery": delivery}
-        async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.push_config_of(connection, **about)
-        return PushConfig(**row) if row else None
+        about = {"turn": turn, "config": config, "delivery": delivery}
+        return await self._row(PushConfig, queries.push_config_of, tenant, **about)
 
 
 def _about(search: Search) -> Mapping[str, Any]:
@@ -165,11 +147,9 @@ def _about(search: Search) -> Mapping[str, Any]:
     return {"reader": search.reader, "session": search.session, "states": states, "since": search.since}
 
 
-def _listed(row: dict[str, Any]) -> tuple[TaskTurn, datetime]:
-    at: datetime = row.pop("at")
+def _listed(*, at: datetime, **row: Any) -> tuple[TaskTurn, datetime]:
     return TaskTurn(**row), at
 
 
-def _exchanged(row: Mapping[str, Any]) -> ExchangedMessage:
-    name = row["message_id"] or question_id(row["turn_id"], row["seq"])
-    return ExchangedMessage(row["turn_id"], name, row["role"], row["text"], row["at"])
+def _exchanged(*, seq: int, message_id: str | None, **row: Any) -> ExchangedMessage:
+    return ExchangedMessage(**row, message_id=message_id or question_id(row["turn_id"], seq))
