@@ -18,7 +18,7 @@ from services.gateway.http.admission import CODES
 from services.gateway.identity.local_key import ensure_local_key, local_code
 from services.gateway.schema import GROUP, SCHEMA
 from services.gateway.settings import Settings
-from services.gateway.shutdown import GatewayShutdown
+from services.gateway.shutdown import leave
 
 BATCH_SECONDS = 0.005
 """No person sees this delay of a turn's steps, and they share a transaction."""
@@ -71,8 +71,7 @@ async def signin_link(service: Service, url: str, key: str) -> str:
 async def drain(service: Service, shutdown: Shutdown) -> None:
     """Drain the gateway: refuse new requests, end streams, and finish running requests within a time limit."""
     if service.api is not None:
-        sessions = cast("FastAPI", service.api.app).state.sessions
-        await GatewayShutdown(sessions.concurrency, sessions.streams, sessions.settings).leave(shutdown)
+        await leave(cast("FastAPI", service.api.app).state.sessions, shutdown)
 
 
 class _OwnerKey:
