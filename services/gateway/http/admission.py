@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from libs.cache import Limit, LimitState, LocalWindows
 from libs.errors import Crowded, Unavailable
@@ -19,6 +20,9 @@ from libs.identity import Principal
 from libs.runtime import Platform
 from libs.telemetry import metrics
 from services.gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from libs.identity.signed_requests import Signed
 
 MINUTE = 60.0
 WAIT_MOST = 60.0
@@ -45,6 +49,16 @@ class TooMany(Crowded):
         self.states = states
         self.retry_after = min(max(wait, 1.0), WAIT_MOST)
         metrics.refused.labels(code).inc()
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """The identity behind a request, and the credential that proved it."""
+
+    who: Principal
+    credential: Hashable
+    signed: Signed | None
+    """The request's signature; the body is still to be compared with it."""
 
 
 class RateLimiter:

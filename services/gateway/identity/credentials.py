@@ -25,6 +25,7 @@ from libs.guards.hosts import same_origin
 from libs.identity import ApiKey, BadKey, BadSignature, NoKey, Principal
 from libs.identity.keys import Kind, authenticate, digest, id_of, kind_of
 from libs.runtime import Platform
+from services.gateway.http.admission import Identified
 from services.gateway.http.refusal_records import OncePerMinute, Refusal, anonymous
 from services.gateway.http.refusals import RefusalLog
 from services.gateway.http.urls import base
@@ -68,14 +69,6 @@ class Presented:
     def lookup(self) -> str:
         """The value under which the store finds it. Raises BadKey for a key's text that is not one."""
         return id_of(self.text) if self.kind == "key" else digest(self.text)
-
-
-@dataclass(frozen=True, slots=True)
-class Identified:
-    who: Principal
-    credential: Presented
-    signed: Signed | None
-    """The request's signature; the body is still to be compared with it."""
 
 
 def cookie_name(address: str) -> str:

@@ -8,42 +8,26 @@ the documentation page are always served.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from libs.errors import SumaError
-from libs.identity import BadSignature, Principal
+from libs.identity import BadSignature
 from libs.runtime.problem_details import answer, document
-from services.gateway.http.admission import ConcurrencyLimiter, RateLimiter, Slot, TooMany
+from services.gateway.http.admission import ConcurrencyLimiter, Identified, RateLimiter, Slot, TooMany
 from services.gateway.http.middleware.rate_limits import route_of, with_rates
 from services.gateway.http.middleware.request_guard import body_limit, crowded, sends_file, too_large
 from services.gateway.http.urls import MCP, METADATA, WELL_KNOWN
 from services.gateway.http.values import SDK_VALUES_MOST, VALUES_MOST, is_crowded
 from services.gateway.settings import Settings
 
-if TYPE_CHECKING:
-    from libs.identity.signed_requests import Signed
-
 OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", METADATA, f"{METADATA}{MCP}"))
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 STREAM = b"text/event-stream"
 AGAIN_SECONDS = 2
 """Seconds after which a client reaches another replica, or this one restarted."""
-
-
-class Identified(Protocol):
-    """The identity behind a request, and the credential that proved it."""
-
-    @property
-    def who(self) -> Principal: ...
-    @property
-    def credential(self) -> Hashable: ...
-    @property
-    def signed(self) -> Signed | None:
-        """The request's signature; the body is still to be compared with it."""
 
 
 class ConcurrencyMiddleware:
