@@ -9,8 +9,11 @@ $$;
 
 -- The numbers of changes that depend on no version: they are safe to repeat, or belong to a session whose row is locked.
 create or replace function gateway.numbers(changes jsonb, variadic kinds text[]) returns int[]
-language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+language plpgsql immutable as $$
 begin
+    if not changes ?| kinds then
+        return '{}';
+    end if;
     return array(select (c ->> 'i')::int from unnest(kinds) as kind cross join jsonb_array_elements(changes -> kind) as c);
 end
 $$;

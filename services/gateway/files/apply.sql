@@ -55,7 +55,7 @@ end
 $$;
 
 -- Apply the changes of files and uploads.
-create or replace function gateway.apply_files(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+create or replace function gateway.apply_files(changes jsonb) returns int[] language plpgsql as $$
 declare
     done int[] := '{}'; part int[]; kind text;
 begin

@@ -1,5 +1,5 @@
 -- Apply the changes of the answers of requests.
-create or replace function gateway.apply_requests(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+create or replace function gateway.apply_requests(changes jsonb) returns int[] language plpgsql as $$
 declare
     done int[] := '{}';
 begin

@@ -24,7 +24,7 @@ revoke all on function gateway.credential(text, text) from public;
 grant execute on function gateway.credential(text, text) to suma_app;
 
 -- Apply the changes of the use of keys.
-create or replace function gateway.apply_identity(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+create or replace function gateway.apply_identity(changes jsonb) returns int[] language plpgsql as $$
 declare
     done int[] := '{}';
 begin

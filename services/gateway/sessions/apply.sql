@@ -1,5 +1,5 @@
 -- Apply the changes of sessions, their events, turns and approvals.
-create or replace function gateway.apply_sessions(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+create or replace function gateway.apply_sessions(changes jsonb) returns int[] language plpgsql as $$
 declare
     done int[] := '{}';
 begin

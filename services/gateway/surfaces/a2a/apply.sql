@@ -1,5 +1,5 @@
 -- Apply the changes of webhooks.
-create or replace function gateway.apply_webhooks(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+create or replace function gateway.apply_webhooks(changes jsonb) returns int[] language plpgsql as $$
 begin
     if changes ? 'push.put' then
         insert into gateway.push_configs as p (tenant_id, turn_id, config_id, principal, session_id, url, token, scheme, credentials,
