@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from libs.changes import Row
+from libs.changes import Row, row
 from services.gateway.schema import GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "asset.put")
 class AssetPut(Row):
     """A file that a step has made."""
-
-    into: ClassVar = (GROUP, "asset.put")
 
     asset_id: str
     session_id: str | None
@@ -25,11 +20,9 @@ class AssetPut(Row):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "message.attach")
 class MessageAttached(Row):
     """An upload of the principal that a message names; from then on it does not expire."""
-
-    into: ClassVar = (GROUP, "message.attach")
 
     session_id: str | None
     turn_id: str
@@ -38,11 +31,9 @@ class MessageAttached(Row):
     filename: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "upload.open")
 class UploadOpened(Row):
     """A new upload, within the tenant's limits of unused files and of bytes; else it conflicts."""
-
-    into: ClassVar = (GROUP, "upload.open")
 
     upload_id: str
     principal: str
@@ -56,11 +47,9 @@ class UploadOpened(Row):
     bytes_most: int
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "upload.part")
 class UploadPart(Row):
     """A reference to a blob that is about to be stored; a condemned blob conflicts."""
-
-    into: ClassVar = (GROUP, "upload.part")
 
     part_id: str
     upload_id: str
@@ -69,11 +58,9 @@ class UploadPart(Row):
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "upload.advance")
 class UploadAdvanced(Row):
     """A stored piece of an upload; of two with the same bytes, one conflicts."""
-
-    into: ClassVar = (GROUP, "upload.advance")
 
     upload_id: str
     part_id: str
@@ -82,11 +69,9 @@ class UploadAdvanced(Row):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "upload.finish")
 class UploadFinished(Row):
     """The end of an upload: it becomes an asset. `collector` is the lease that deletes its pieces."""
-
-    into: ClassVar = (GROUP, "upload.finish")
 
     upload_id: str
     received: int
@@ -96,31 +81,25 @@ class UploadFinished(Row):
     collector: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "upload.drop")
 class UploadDropped(Row):
     """An upload that its principal deletes."""
 
-    into: ClassVar = (GROUP, "upload.drop")
-
     upload_id: str
     collector: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "upload.expire")
 class UploadExpired(Row):
     """An upload that is deleted if its time has come and no message named it."""
 
-    into: ClassVar = (GROUP, "upload.expire")
-
     upload_id: str
     collector: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "blob.forget")
 class BlobForgotten(Row):
     """A condemned blob that is gone from the store."""
-
-    into: ClassVar = (GROUP, "blob.forget")
 
     sha256: str
     collector: str

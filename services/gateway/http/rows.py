@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from libs.changes import Row
+from libs.changes import Row, row
 from services.gateway.schema import GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "idempotency.put")
 class ReceiptPut(Row):
     """The receipt of an idempotent request, kept for `keep` seconds; a second one with its key conflicts."""
-
-    into: ClassVar = (GROUP, "idempotency.put")
 
     principal: str
     key: str

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from libs.changes import Row
+from libs.changes import Row, row
 from services.gateway.schema import GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "nonce.put")
 class NoncePut(Row):
     """The nonce of a signed request; a second one conflicts."""
-
-    into: ClassVar = (GROUP, "nonce.put")
 
     key_id: str
     nonce: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "key.used")
 class KeyUsed(Row):
     """A use of a key, noted at most once a minute."""
-
-    into: ClassVar = (GROUP, "key.used")
 
     key_id: str

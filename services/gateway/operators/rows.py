@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from libs.changes import Row
+from libs.changes import Row, row
 from libs.events import Json
 from services.gateway.schema import GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "dead.put")
 class DeadLetterPut(Row):
     """A dead letter, under the id of the event that reported it."""
-
-    into: ClassVar = (GROUP, "dead.put")
 
     letter_id: str
     grp: str
@@ -31,11 +26,9 @@ class DeadLetterPut(Row):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "dead.close")
 class DeadLetterClosed(Row):
     """The replay or discard of an open dead letter; one that is closed conflicts."""
-
-    into: ClassVar = (GROUP, "dead.close")
 
     letter_id: str
     state: str

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from libs.changes import Row
+from libs.changes import Row, row
 from libs.events import Json
 from services.gateway.schema import GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "session.open")
 class SessionOpened(Row):
     """A new session."""
-
-    into: ClassVar = (GROUP, "session.open")
 
     session_id: str | None
     principal: str
@@ -25,42 +20,34 @@ class SessionOpened(Row):
     context: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "session.share")
 class SessionShared(Row):
     """The access of others in the tenant to a session; None for no access."""
-
-    into: ClassVar = (GROUP, "session.share")
 
     session_id: str
     shared: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "session.title")
 class SessionTitled(Row):
     """The title of a session that has none."""
-
-    into: ClassVar = (GROUP, "session.title")
 
     session_id: str | None
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "event")
 class LoggedEvent(Row):
     """An event of a session's sequence, named by its place in the log; a place without it conflicts."""
-
-    into: ClassVar = (GROUP, "event")
 
     event_id: str
     part: int
     position: int
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "event")
 class CopiedEvent(Row):
     """An event of a session's sequence, in full."""
-
-    into: ClassVar = (GROUP, "event")
 
     session_id: str | None
     event_id: str
@@ -72,11 +59,9 @@ class CopiedEvent(Row):
     causation: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "turn.open")
 class TurnOpened(Row):
     """A turn, before anything of it has happened; one without a message is a rollback's."""
-
-    into: ClassVar = (GROUP, "turn.open")
 
     turn_id: str
     session_id: str | None
@@ -86,11 +71,9 @@ class TurnOpened(Row):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "turn.move")
 class TurnMoved(Row):
     """The fields of a turn that an event changes; an ended turn keeps its final state."""
-
-    into: ClassVar = (GROUP, "turn.move")
 
     turn_id: str
     state: str | None = None
@@ -102,11 +85,9 @@ class TurnMoved(Row):
     moved_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "approval.open")
 class ApprovalOpened(Row):
     """A question to a person, which expires in `expires_in` seconds."""
-
-    into: ClassVar = (GROUP, "approval.open")
 
     approval_id: str
     session_id: str | None
@@ -118,22 +99,18 @@ class ApprovalOpened(Row):
     expires_in: float
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "approval.draft")
 class ApprovalDraft(Row):
     """A prepared answer to a question with this digest; the last one counts."""
-
-    into: ClassVar = (GROUP, "approval.draft")
 
     approval_id: str
     digest: str
     draft: Json
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "approval.close")
 class ApprovalClosed(Row):
     """The answer to a question; the first one counts."""
-
-    into: ClassVar = (GROUP, "approval.close")
 
     approval_id: str
     outcome: str

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from libs.changes import Row
+from libs.changes import Row, row
 from services.gateway.schema import GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "push.put")
 class WebhookPut(Row):
     """A webhook of a task (A2A), which only its principal replaces."""
-
-    into: ClassVar = (GROUP, "push.put")
 
     turn_id: str
     config_id: str
@@ -29,11 +24,9 @@ class WebhookPut(Row):
     oversees: bool
 
 
-@dataclass(frozen=True, slots=True)
+@row(GROUP, "push.drop")
 class WebhookDropped(Row):
     """A webhook that its principal deletes."""
-
-    into: ClassVar = (GROUP, "push.drop")
 
     turn_id: str
     config_id: str
