@@ -35,7 +35,7 @@ class RouteContext:
         """
         now = self.platform.clock.now()
         head = await self.store.head(tenant) or empty_head(tenant, now)
-        if head.count > head.sealed:
+        if head.count > head.sealed and tenant not in self.sealer.broken:
             await self.sealer.seal(head)
         # After the seal, whose checkpoint belongs to the export.
         checkpoints = await self.store.checkpoints(tenant)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from libs import ids
 from libs.audit import Checkpoint, CheckpointFile
@@ -28,8 +28,8 @@ class Sealer:
         self._platform, self._store, self._file = platform, store, file
         self.problem: str | None = None
         """The error of the last sealing attempt; None if it succeeded."""
-        self.broken: Sequence[str] = ()
-        """Chains that contradicted their outside checkpoints at start."""
+        self.broken: Mapping[str, str] = {}
+        """Chains that contradicted their outside checkpoints at start, by tenant. They are sealed no more."""
 
     async def keep_sealing(self, every: float) -> None:
         """Seal due chains every `every` seconds until cancelled. If sealing fails, chaining goes on and sealing is
@@ -52,9 +52,9 @@ class Sealer:
     async def compare(self) -> None:
         """Compare each chain with its last outside checkpoint, which the database's owner cannot alter."""
         sealed = await asyncio.to_thread(self._last_outside)
-        found = [await self._contradiction(checkpoint) for checkpoint in sealed]
-        self.broken = [problem for problem in found if problem]
-        for problem in self.broken:
+        found = {checkpoint.tenant: await self._contradiction(checkpoint) for checkpoint in sealed}
+        self.broken = {tenant: problem for tenant, problem in found.items() if problem}
+        for problem in self.broken.values():
             log.error("found a chain that contradicts its checkpoints", problem=problem)
 
     async def _contradiction(self, sealed: Checkpoint) -> str:
@@ -80,7 +80,9 @@ class Sealer:
         """Seal every chain that is due; return their number."""
         now = self._platform.clock.now()
         heads = await self._store.unsealed()
-        due_heads = [head for head in heads if due(unsealed=head.count - head.sealed, since=head.since, now=now)]
+        # A seal on a rewritten chain would be its newest outside checkpoint, and hide the break from the next start.
+        whole = (head for head in heads if head.tenant not in self.broken)
+        due_heads = [head for head in whole if due(unsealed=head.count - head.sealed, since=head.since, now=now)]
         for head in due_heads:
             await self.seal(head)
         return len(due_heads)

@@ -32,5 +32,5 @@ def build(platform: Platform) -> Service:
         schema=SCHEMA,
         api=Api(api.build(platform, store, sealer)),
         tasks=[lambda: sealer.keep_sealing(settings.look_seconds)],
-        problems=lambda: [*sealer.broken, *([sealer.problem] if sealer.problem else [])],
+        problems=lambda: [*sealer.broken.values(), *([sealer.problem] if sealer.problem else [])],
     )

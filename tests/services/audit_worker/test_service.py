@@ -172,10 +172,14 @@ async def test_a_start_finds_a_chain_that_was_tampered_with(
         await at.chained(*(action(n) for n in range(1, 11)))
         await at.export()
     await at.tamper(tampering)
-    async with running_audit(where, keys, tmp_path) as again, asyncio.timeout(60):
-        while not (found := again.problems()):
-            await asyncio.sleep(0.02)
-    assert f"the chain of acme was {says}" in found[0]
+    for start in range(2):  # the second start finds it as well: the first one sealed nothing on top of it
+        async with running_audit(where, keys, tmp_path) as again, asyncio.timeout(60):
+            while not (found := again.problems()):
+                await asyncio.sleep(0.02)
+            await again.chained(*(action(100 * start + n) for n in range(11, 31)))
+            await again.export()
+        assert "the chain of acme was" in found[0]
+        assert start or says in found[0]
 
 
 async def test_a_start_on_an_untouched_chain_has_no_problem(where: Dsns, keys: Keys, tmp_path: Path) -> None:
@@ -184,7 +188,7 @@ async def test_a_start_on_an_untouched_chain_has_no_problem(where: Dsns, keys: K
         await at.export()
         sealer = Sealer(at.platform, Store(at.platform.database), at.checkpoints)
         await sealer.compare()
-    assert sealer.broken == []
+    assert sealer.broken == {}
 
 
 async def head_of(at: RunningAudit, position: int) -> bytes:
