@@ -22,6 +22,7 @@ from libs.policy import Policy
 from services.cli.address import Address
 from services.cli.client import Client
 from services.cli.uploads import upload
+from services.gateway.files.models import UploadShown
 from tests import infrastructure
 from tests.services.gateway.running import RunningGateway, running_gateway, served
 from tests.services.gateway.uploading import BYTES, PART, PLACE, TUS, Uploads, WatchedObjects, metadata
@@ -212,6 +213,13 @@ async def test_offset_comes_with_the_metadata_as_sent(uploads: Uploads) -> None:
         assert (await uploads.http.head(place, headers=TUS)).headers["upload-metadata"] == said["Upload-Metadata"]
         await uploads.send(place.rpartition("/")[2], 0 if content == b"12" else 2, content)
     assert (await uploads.http.head(place, headers=TUS)).headers["upload-metadata"] == said["Upload-Metadata"]
+
+
+async def test_upload_as_json_has_no_metadata_of_tus(uploads: Uploads) -> None:
+    begun = await uploads.whole(b"x")
+    read = await uploads.http.get(f"{PLACE}/{begun.json()['upload_id']}")
+    assert begun.json() == read.json()
+    assert read.json().keys() == UploadShown.model_fields.keys()
 
 
 async def test_every_refusal_names_the_version_of_tus(uploads: Uploads) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from libs import ids
 from libs.events import MessageCompleted, MessageReceived, TurnEnded, TurnQueued, TurnStarted
+from services.gateway.sessions.models import SessionRead, SessionShown
 from tests.services.gateway.running import RunningGateway
 from tests.support import surfaces
 
@@ -22,6 +23,14 @@ async def test_opened_session_is_visible_at_once(http: httpx.AsyncClient) -> Non
     assert read.json() == opened.json()
     assert read.json()["hitl"] == "all"
     assert [s["title"] for s in (await http.get("/v1/sessions")).json()["sessions"]] == ["Downloads"]
+
+
+async def test_session_keeps_its_name_in_other_protocols_to_itself(http: httpx.AsyncClient) -> None:
+    session = (await http.post("/v1/sessions", json={})).json()
+    (listed,) = (await http.get("/v1/sessions")).json()["sessions"]
+    status = (await http.get("/status", params={"session": session["session_id"]})).json()["session"]
+    assert session.keys() == SessionRead.model_fields.keys()
+    assert listed.keys() == status.keys() == SessionShown.model_fields.keys()
 
 
 async def test_accepted_message_is_in_the_history_at_once(http: httpx.AsyncClient) -> None:
