@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import AwareDatetime
 
 from libs import ids
 from libs.audit import Entry, export
@@ -80,27 +79,13 @@ async def export_chain(tenant: Tenant, context: Context) -> StreamingResponse:
     return StreamingResponse(await context.lines(tenant), media_type="application/jsonl")
 
 
-async def search_chain(
-    tenant: Tenant,
-    context: Context,
-    action: str | None = None,
-    verdict: str | None = None,
-    principal: str | None = None,
-    session: str | None = None,
-    turn: str | None = None,
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
-    looks: bool = True,
-    before: Annotated[int | None, Query(ge=1)] = None,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-) -> dict[str, Any]:
+async def search_chain(tenant: Tenant, context: Context, search: Annotated[Search, Query()]) -> dict[str, Any]:
     """Search the chain: {"records": [{"position", "link", "record"}], "next", "behind"}, newest first.
 
     `next` is the `before` of the next page; `behind` counts the records on the bus that are not chained yet.
     """
-    search = Search(action, verdict, principal, session, turn, since, until, looks)
-    found = await context.store.search(tenant, search, before=before, most=limit)
-    following = found[-1].position if len(found) == limit else None
+    found = await context.store.search(tenant, search)
+    following = found[-1].position if len(found) == search.limit else None
     return {"records": [_shown(entry) for entry in found], "next": following, "behind": await context.behind()}
 
 

@@ -19,7 +19,7 @@ select link from audit.audit_events where tenant_id = :tenant and position = :po
 select position, link, record::text as record from audit.audit_events
 where tenant_id = :tenant and position > :after and position <= :last order by position limit :most;
 
--- name: entries_found(tenant, before, action, verdict, principal, session, turn, since, until, looks, most)
+-- name: entries_found(tenant, before, action, verdict, principal, session, turn, since, until, looks, limit)
 -- The newest matching records below a position. Without looks, permissions to read are left out: they outnumber the rest.
 select position, link, record::text as record from audit.audit_events
 where tenant_id = :tenant
@@ -32,4 +32,4 @@ where tenant_id = :tenant
   and (:since::timestamptz is null or occurred_at >= :since)
   and (:until::timestamptz is null or occurred_at < :until)
   and (:looks::boolean or verdict <> 'allow' or (action not like '%.read' and action <> 'admin.audit'))
-order by position desc limit :most;
+order by position desc limit :limit;

@@ -10,6 +10,7 @@ from typing import Any
 
 import aiosql
 import orjson
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from libs.audit import Checkpoint, Entry
 from libs.audit.chain import genesis
@@ -35,19 +36,23 @@ class Head:
     since: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(BaseModel):
     """Search conditions; None matches everything. `since` is inclusive, `until` exclusive."""
+
+    model_config = ConfigDict(frozen=True)
 
     action: str | None = None
     verdict: str | None = None
     principal: str | None = None
     session: str | None = None
     turn: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
     looks: bool = True
     """Whether records match that only permit reading."""
+    before: int | None = Field(default=None, ge=1)
+    """Only records below this position, such as the `next` of the page before."""
+    limit: int = Field(default=50, ge=1, le=500)
 
 
 class Store:
@@ -81,10 +86,10 @@ class Store:
         found: bytes | None = await self._database.row(GROUP, tenant, queries.link_at, position=position)
         return found
 
-    async def search(self, tenant: str, conditions: Search, *, before: int | None, most: int) -> Sequence[Entry]:
-        """Return the matching entries below the position `before`, newest first."""
-        given = _fields(conditions) | {"before": before, "most": most}
-        return [_entry(row) for row in await self._database.rows(GROUP, tenant, queries.entries_found, **given)]
+    async def search(self, tenant: str, search: Search) -> Sequence[Entry]:
+        """Return the matching entries, newest first."""
+        rows = await self._database.rows(GROUP, tenant, queries.entries_found, **search.model_dump())
+        return [_entry(row) for row in rows]
 
     async def _page(self, tenant: str, after: int, last: int) -> Sequence[Entry]:
         rows = await self._database.rows(GROUP, tenant, queries.entries_after, after=after, last=last, most=PAGE)
@@ -102,7 +107,3 @@ def _head(row: Mapping[str, Any]) -> Head:
 
 def _entry(row: Mapping[str, Any]) -> Entry:
     return Entry(row["position"], row["link"], orjson.loads(row["record"]))
-
-
-def _fields(conditions: Search) -> dict[str, Any]:
-    return {name: getattr(conditions, name) for name in conditions.__slots__}

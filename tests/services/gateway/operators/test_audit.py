@@ -44,7 +44,7 @@ class Auditor:
         await self.gateway.platform.writer.apply(Changeset(cause).emit(*actions))
         while True:
             seen = self.points.seen[HANDLED]
-            if len(await store.search(tenant, Search(session=session), before=None, most=500)) == len(actions):
+            if len(await store.search(tenant, Search(session=session, limit=500))) == len(actions):
                 return
             await self.points.passed(HANDLED, seen + 1)
 
