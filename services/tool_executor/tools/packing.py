@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import stat
 import tarfile
 import time
@@ -258,12 +259,7 @@ def _zip(into: zipfile.ZipFile, member: Member, content: BinaryIO | None) -> Non
     # Said beforehand, so that a file of more than two gigabytes gets the longer header.
     info.file_size = member.node.size
     with into.open(info, "w") as entry:
-        _poured(content, entry)
-
-
-def _poured(content: BinaryIO, into: Any) -> None:
-    while piece := content.read(CHUNK):
-        into.write(piece)
+        shutil.copyfileobj(content, entry, CHUNK)
 
 
 def _utf8(member: Member) -> str:
