@@ -189,11 +189,8 @@ class Tree:
             "multigraph": False,
             "graph": {},
             "nodes": [{**self.attrs(node), "id": node} for node in self],
-            "edges": [{"source": parent, "target": node} for parent, node in self._edges()],
+            "edges": [{"source": folder, "target": node} for folder in self for node in self.inside(folder)],
         }
-
-    def _edges(self) -> Iterator[tuple[int, int]]:
-        return ((folder, node) for folder in self for node in self.inside(folder))
 
     def _leave(self, node: int) -> None:
         parent, name = self.place(node)

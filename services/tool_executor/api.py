@@ -30,9 +30,9 @@ from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 
 NAMES_MOST = PATHS_MOST = 5_000
+"""Names of a folder, and paths below it, that a planner is shown; an event has room for about half as many."""
 BARE_MOST = 200
 """Folders to which no path leads, among the names: more would leave no room for the others."""
-"""Names of a folder, and paths below it, that a planner is shown; an event has room for about half as many."""
 NODES_MOST = 20_000
 ROOT = "/internal/v1"
 

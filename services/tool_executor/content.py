@@ -110,7 +110,8 @@ class Contents:
         return Texts(stage, self._settings, self._now, tenant, self._remembered, check)
 
     def _answer(self, indexed: Indexed, texts: Texts, question: Question) -> tuple[Found, Unknown]:
-        now = _stamps(texts.stage)
+        nodes = (node for node in texts.stage.walk(".") if node.kind == "file" and not node.left_alone)
+        now = {node.path: _stamp(node) for node in nodes if not temporary(node.name)}
         on_disk = ((path, stamp) for path, stamp in now.items() if stamp[1] is not None)
         wanted = dict(islice(on_disk, self._settings.index_files_most))
         _update(indexed, wanted, texts, self._settings.index_text_bytes_most)
@@ -180,14 +181,6 @@ def as_data(found: Found, unknown: Unknown) -> dict[str, Any]:
     }
 
 
-def _stamps(stage: Stage) -> dict[str, Stamp]:
-    """Return size and time of every file; a staged file has no time."""
-    return {node.path: _stamp(node) for node in stage.walk(".") if _indexed(node)}
-
-
-def _indexed(node: Node) -> bool:
-    return node.kind == "file" and not node.left_alone and not temporary(node.name)
-
-
 def _stamp(node: Node) -> Stamp:
+    """Return size and time of a file; a staged file has no time."""
     return node.size, node.modified_at.isoformat() if node.modified_at else None

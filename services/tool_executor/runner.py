@@ -153,7 +153,8 @@ class CallRunner:
             case str() if request.tool == COMMIT:
                 return await self._commit(lease, request, session)
             case str() if request.tool == DROP:
-                return await self._drop(lease, request, session)
+                summary, empty = "Nothing was changed; what was staged is gone.", Diff(version=0, count=0)
+                return CallOutput({}, summary, length=0, ended=True, diff=empty)
             case str() if request.tool == RESTORE:
                 return await self._restore(lease, request, session)
             case str() if request.tool in (ROLLBACK, REDO):
@@ -357,10 +358,6 @@ class CallRunner:
             # After a partial one the commit keeps its state: the rest can still follow.
             journal=None if exclude else _journal(request, root, commit_id, state, back.operations, empty),
         )
-
-    async def _drop(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
-        empty = Diff(version=0, count=0)
-        return CallOutput({}, "Nothing was changed; what was staged is gone.", length=0, ended=True, diff=empty)
 
     async def _restore(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         workspace = await self._workspaces.take(lease.tenant, session, request.root, turn=request.turn_id)

@@ -38,8 +38,5 @@ def best(found: Sequence[Found], top_k: int) -> tuple[Recalled, ...]:
     near = [memory.id for memory in sorted(found, key=lambda f: f.near or 0) if memory.near is not None]
     worded = [memory.id for memory in sorted(found, key=lambda f: f.worded or 0) if memory.worded is not None]
     by_id = {memory.id: memory for memory in found}
-    return tuple(_scored(by_id[match.id], match.score) for match in fuse(near, worded)[:top_k])
-
-
-def _scored(memory: Found, score: float) -> Recalled:
-    return Recalled(memory.text, round(score / BEST, 4), memory.kind, memory.created_at)
+    matches = [(by_id[match.id], round(match.score / BEST, 4)) for match in fuse(near, worded)[:top_k]]
+    return tuple(Recalled(memory.text, score, memory.kind, memory.created_at) for memory, score in matches)

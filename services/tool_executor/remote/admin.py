@@ -156,7 +156,8 @@ class RemoteAdmin:
             listing = self._remote.listing(server.name)
             if listing is not None and listing.known:
                 return "gone", "the server does not list it any more"
-            return ("offered", "") if self._in_use(full) else ("gone", "the server has not answered yet")
+            in_use = any(tool.name == full for tool in self._platform.skills.remote)
+            return ("offered", "") if in_use else ("gone", "the server has not answered yet")
         if reason := next(self._obstacles(server, listed), ""):
             return "unusable", reason
         if approval is None:
@@ -177,9 +178,6 @@ class RemoteAdmin:
             yield str(error)
         if not self._platform.skills.admits(server.name):
             yield "a skill or another tool has the server's name"
-
-    def _in_use(self, name: str) -> bool:
-        return any(tool.name == name for tool in self._platform.skills.remote)
 
     async def _permitted(self, tenant: str, who: Operator, verb: str, about: str) -> Changeset:
         """Return the record of policy's yes, for the changes that it permits."""

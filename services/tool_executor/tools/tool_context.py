@@ -102,11 +102,8 @@ class ToolContext:
             raise Rejected("a tool that only reads tried to change something")
         if not os.access(self.stage.tree.root, os.W_OK, effective_ids=True):
             raise NotPermitted(f"{self.stage.tree.root} cannot be written; it can only be looked at")
-        single = operations[0] if len(operations) == 1 else self._batch(operations)
-        return self.stage.apply(single)
-
-    def _batch(self, operations: Sequence[AnyOperation]) -> AnyOperation:
-        return Batch.model_validate({"operations": operations, "reason": self.reason})
+        batch = {"operations": operations, "reason": self.reason}
+        return self.stage.apply(operations[0] if len(operations) == 1 else Batch.model_validate(batch))
 
     def present(self, paths: Sequence[str], *, strict: bool) -> Iterator[str]:
         """Yield the paths that still exist, each once and as the tree spells it; stale ones are noted (S4-36)."""
