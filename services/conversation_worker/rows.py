@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import orjson
 
-from libs.changes import Row
+from libs.changes import Row, row
 from libs.events import Json
 
 SCHEMA = "conversation"
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "session.put")
 class SessionRow(Row):
     """The session, as the guard of every changeset: `version` is the next one, or the changeset conflicts."""
-
-    into: ClassVar = (SCHEMA, "session.put")
 
     session_id: str
     version: int
@@ -27,11 +22,9 @@ class SessionRow(Row):
     doc: orjson.Fragment
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "turn.put")
 class TurnRow(Row):
     """A turn; `ended` sets the time of its end."""
-
-    into: ClassVar = (SCHEMA, "turn.put")
 
     session_id: str
     turn_id: str
@@ -41,11 +34,9 @@ class TurnRow(Row):
     doc: orjson.Fragment
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "plan.add")
 class PlanRow(Row):
     """A plan, written once."""
-
-    into: ClassVar = (SCHEMA, "plan.add")
 
     plan_id: str
     session_id: str
@@ -54,11 +45,9 @@ class PlanRow(Row):
     doc: Json
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "step.put")
 class StepRow(Row):
     """A step of a plan, with its present state."""
-
-    into: ClassVar = (SCHEMA, "step.put")
 
     session_id: str
     turn_id: str
@@ -70,11 +59,9 @@ class StepRow(Row):
     doc: orjson.Fragment
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "approval.put")
 class ApprovalRow(Row):
     """A question to a person; its outcome is empty while it is open."""
-
-    into: ClassVar = (SCHEMA, "approval.put")
 
     session_id: str
     turn_id: str
@@ -84,11 +71,9 @@ class ApprovalRow(Row):
     doc: orjson.Fragment
 
 
-@dataclass(frozen=True, slots=True)
+@row(SCHEMA, "message.add")
 class MessageRow(Row):
     """A message of a person or of the assistant, written once."""
-
-    into: ClassVar = (SCHEMA, "message.add")
 
     session_id: str
     message_id: str
