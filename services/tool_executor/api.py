@@ -296,7 +296,7 @@ def facts_of(stage: Stage) -> dict[str, Any]:
     found = stage.totals(".")
     # All of them or none: a planner takes a name that is not among them as absent.
     few = found.files <= PATHS_MOST
-    below = (node for node in stage.walk(".") if node.kind == "file" and "/" in node.path) if few else ()
+    below = [node for node in stage.walk(".") if node.kind == "file" and "/" in node.path] if few else []
     paths = [node.path for node in below if not node.left_alone]
     seen = {above for path in paths for above in lineage(path)[1:]}
     # No path leads to these: an empty folder, and a repository or bundle, which is one item.
@@ -304,7 +304,7 @@ def facts_of(stage: Stage) -> dict[str, Any]:
     bare = islice((node for node in folders if node.path not in seen), BARE_MOST)
     return {
         **({"names": [*map(_named, (*stage.get_children("."), *bare))]} if few_names else {}),
-        **({"paths": paths} if few else {}),
+        **({"paths": paths, "alone": [node.path for node in below if node.left_alone]} if few else {}),
         "files": found.files,
         "directories": found.directories,
         "bytes": found.size,

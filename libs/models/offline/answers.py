@@ -292,14 +292,16 @@ def _chosen(args: Data, categories: Categories) -> str:
     patterns = [*map(str, _list(args, "include"))]
     noun = {"directory": "folders", "any": "files or folders"}.get(str(args.get("node_kind")), "files")
     if patterns:
-        endings = [pattern.removeprefix("*.") for pattern in patterns]
-        plain = [f"*.{ending}" for ending in endings] == patterns and all(map(str.isalnum, endings))
+        parts = [pattern.rpartition("*.") for pattern in patterns]
+        plain = all(mark and ending.isalnum() and head[:1] in ("", "*") for head, mark, ending in parts)
+        endings = [*dict.fromkeys(ending for *_, ending in parts)] if plain else []
         kind = next((key.lower() for key, held in categories.extensions.items() if plain and held == {*endings}), "")
         # "*a*b*" and "*b*a*" are one thing: names with both words.
-        words = [one.replace("*", " ").split() for one in reversed(patterns)]
-        alike = {frozenset(each): " ".join(each) for each in words}
-        shown = joined([ending.upper() for ending in endings] if plain else [*map(quoted, alike.values())], 5)
-        noun = (kind if kind.endswith("s") else f"{kind or shown} files") if plain else f"files like {shown}"
+        words = [one.replace("*", " ").split() for one in reversed([head for head, *_ in parts] if plain else patterns)]
+        alike = {frozenset(each): " ".join(each) for each in words if each}
+        ends = joined([ending.upper() for ending in endings], 5)
+        noun = (kind if kind.endswith("s") else f"{kind or ends} files") if plain else noun
+        noun += f" like {joined([*map(quoted, alike.values())], 5)}" if alike else ""
     bounds = (FIGURES.format(text, args[key]) for key, text in BOUNDS.items() if args.get(key) is not None)
     return " ".join((f"{'empty ' if args.get('empty') else ''}{noun}", *bounds))
 

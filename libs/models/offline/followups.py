@@ -24,7 +24,6 @@ VERB = re.compile(
     r"^(?:please )?(?P<verb>[a-z]+(?: up| away| out| down)?) (?P<files>.+)(?P<target> (?:to|into|as) [^,]+)$",
     re.IGNORECASE,
 )
-PLAIN = re.compile(r"^(?:please )?(?P<verb>[a-z]+(?: up| away| out| down)?) (?P<files>.+)(?P<target>)$", re.IGNORECASE)
 AND = re.compile(
     r"^(?:(?:and|(?:and )?now|then|plus) |(?=the .+ (?:too|as well|also)\W*$))(?P<other>.+?)"
     r"(?:,? (?:too|as well|also)(?: please)?[.!?]*|(?<=\.\w\w\w)\?|(?<=\.\w\w\w\w)\?)$",
@@ -42,8 +41,8 @@ ORDER = re.compile(r"^(?:and |or |what about |now )*the (?P<order>[a-z ]+?)(?: o
 WORDS = re.compile(r"[\w'-]+")
 
 
-def begin(text: str, history: Sequence[Exchange]) -> str:
-    """Return the request, completed from the last turn."""
+def begin(text: str, history: Sequence[Exchange], files: Callable[[str], str]) -> str:
+    """Return the request, completed from the last turn. `files` returns the words of a request that select files."""
     last = history[-1] if history else None
     if last is None:
         return text
@@ -58,8 +57,8 @@ def begin(text: str, history: Sequence[Exchange]) -> str:
         return f"{about}, but not {found['spared']}"
     if last.reason == DENIED and (found := INSTEAD.match(text)) and (before := VERB.match(about)):
         return f"{before['verb']} {before['files']} {found['target']}"
-    if (found := SAME.match(text) or AND.match(text)) and (before := VERB.match(about) or PLAIN.match(about)):
-        return _same(before, found["other"])
+    if (found := SAME.match(text) or AND.match(text)) and (chosen := files(about)):
+        return about.replace(chosen, _same(chosen, found["other"]), 1)
     return text
 
 
@@ -71,14 +70,11 @@ def _ordered(about: str, order: str) -> str:
     return " ".join([*words[:at], order, *words[at + taken :]]) if taken and orders.all(order.split()) else ""
 
 
-def _same(before: re.Match[str], other: str) -> str:
-    """Return the last request with other files. A place alone replaces the old place."""
-    files = before["files"]
+def _same(files: str, other: str) -> str:
+    """Return other files. A place alone replaces the old place."""
     place = re.match(r"^(?:in )?(?:the )?(?P<name>[A-Z][\w./ -]*)$", other)
     inside = re.search(r"\b(in|from) (?:the )?[\w./-]+$", files)
-    if place and inside:
-        return f"{before['verb']} {files[: inside.start()]}{inside[1]} {place['name']}{before['target'] or ''}"
-    return f"{before['verb']} {other}{before['target'] or ''}"
+    return f"{files[: inside.start()]}{inside[1]} {place['name']}" if place and inside else other
 
 
 def reply(

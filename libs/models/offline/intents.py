@@ -37,6 +37,8 @@ class Reading:
     score: float = 0.0
     free: int = 0
     """The number of words that are taken as text, whatever they say."""
+    bound: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Where each slot begins and ends in the clause."""
     verb: tuple[str, ...] = ()
     """The words of the template's beginning, for a clause that leaves them out."""
 
@@ -70,6 +72,12 @@ class Reading:
         single = [value.meant for value in self.values.values()]
         return any(getattr(one, "refers", None) for one in (*self._chosen, *single))
 
+    @property
+    def chosen_at(self) -> list[tuple[int, int]]:
+        """The places of slots that say which files are meant, and not where they go or what they are called."""
+        other = (*FREE, "target", "archive_name", "count")
+        return [at for name, at in self.bound.items() if self.intent.slots[name].type not in other]
+
     def without_unowned(self) -> Reading:
         """Return the reading as if its other words were absent."""
         values = {name: replace(value, unowned=()) for name, value in self.values.items()}
@@ -95,6 +103,8 @@ class Intents:
         self._starting: defaultdict[str, list[_Way]] = defaultdict(list)
         self._open: list[_Way] = []
         self._examples = [(tool.name, text) for tool in tools for text in tool.examples]
+        self.shown = frozenset(word.strip("?,") for _, text in self._examples for word in text.lower().split())
+        """The words of the examples that questions offer."""
         verbs: set[str] = set()
         words: set[str] = set()
         for tool in tools:
@@ -110,13 +120,10 @@ class Intents:
         said = {singular(word) for word in words} - grammar
         begun = {way.tool.name for way in self._starting.get(words[0] if words else "", ())}
         ranked = sorted(
-            (
-                (len(said & {*map(singular, text.lower().split())}), tool in begun, text)
-                for tool, text in self._examples
-            ),
-            key=lambda each: (-each[0], not each[1]),
+            (-len(said & {*map(singular, text.lower().split())}), tool not in begun, n, text)
+            for n, (tool, text) in enumerate(self._examples)
         )
-        return [text for _, _, text in ranked][:NEAR_MOST]
+        return [text for *_, text in ranked][:NEAR_MOST]
 
     def _put(self, way: _Way) -> None:
         """File a form under every word that it may begin with. A form that may begin with a slot is always tried."""
@@ -137,7 +144,9 @@ class Intents:
         """
         if not clause:
             return []
-        words = {token.low for token in clause if token.kind == "word"}
+        # A folder's name, with its capital, says nothing of what is done.
+        named = {token for token in clause if token.raw in token.paths and token.raw[:1].isupper()}
+        words = {token.low for token in clause if token.kind == "word" and token not in named}
         found: dict[tuple[Any, ...], Reading] = {}
         begun = self._starting.get(clause[0].low, ()) if clause[0].kind != "quote" else ()
         for way in (*begun, *self._open):
@@ -188,9 +197,12 @@ def _matches(way: _Way, clause: Sequence[Token], slots: Slots, deadline: Deadlin
                 break
             values[name] = value
         else:
+            if any(value.unowned for value in values.values()):  # Then it has not understood its free text either.
+                asked = (name for name in values if way.intent.slots[name].type == "query")
+                values |= {name: replace(values[name], unowned=tuple(clause[slice(*bound[name])])) for name in asked}
             free = sum(end - at for name, (at, end) in bound.items() if way.intent.slots[name].type in FREE)
             score = _score(way, clause, bound, values)
-            yield Reading(way.tool, way.intent, values, score, free, _verb(way.form, clause))
+            yield Reading(way.tool, way.intent, values, score, free, bound, _verb(way.form, clause))
 
 
 def _bindings(form: Form, clause: Sequence[Token], part: int, at: int, deadline: Deadline) -> Iterator[Bound]:

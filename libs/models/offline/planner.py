@@ -36,6 +36,7 @@ SPARED = 0.34
 """The share of a request that only looks that may be left out of it."""
 BEFORE = ("one", "many", "these", "thing")
 """How a request refers to files that were named before."""
+BEFORE_A_NAME = frozenset(("to", "into", "as", "called", "named"))
 YES_OR_NO = re.compile(r"(?:Do you mean|Should I)\b[^?]*\?$")
 """How a question ends to which a yes takes its only offer."""
 SETS_MOST = 4
@@ -92,7 +93,8 @@ class Planner:
         self, task: Task, tools: Sequence[ToolDefinition], said: Sequence[str], deadline: Deadline
     ) -> PlannerOutcome:
         work = Work(self, task, tools, deadline)
-        wish = followups.begin(said[0], task.history)
+        wish = followups.begin(said[0], task.history, work.files)
+        wish = wish if work.understands(wish) else said[0]
         outcome = work.read(wish)
         for reply in said[1:]:
             doubt = outcome.doubt if isinstance(outcome, Asking) else None
@@ -149,6 +151,9 @@ class Work:
         try:
             return self._drafted(text, found, clauses)
         except Ask as asked:
+            several = len(clauses) > 1 or any(self._lexicon["and"].at([token.low], 0) for token in found)
+            if asked.doubt.question == texts.STEPS and not several:
+                return self._strange(_run(text, clauses[0].span), text)
             return Asking(asked.doubt)
 
     def understands(self, text: str) -> bool:
@@ -161,6 +166,12 @@ class Work:
         return bool(best and best[0] and best[0].verb and best[0].tool is not KEEP) and all(
             each is not None and each.complete for each in best
         )
+
+    def files(self, text: str) -> str:
+        """Return the words that select files, if they are one part of the request."""
+        clauses = self._clauses(without_asides(tokens(text, self._index, self._lexicon)))
+        parts = [clause.span[slice(*at)] for clause in clauses if clause.best for at in clause.best.chosen_at]
+        return _run(text, parts[0]) if len(parts) == 1 else ""
 
     def forget(self) -> None:
         """Forget the files of the last turn: words that were not understood might have narrowed them."""
@@ -194,23 +205,21 @@ class Work:
         if self._lexicon["beyond"].at([token.low for token in clause.span], 0):
             return Answered(texts.BEYOND, AnswerKind.DECLINED)
         left = clause.left or clause.span
-        words = self._intents.words | self._lexicon.words
-        for misspelt, known in ((clause.span[:1], self._intents.verbs), (left, words)):
+        words, strange = self._intents.words | self._lexicon.words, self._strangers(clause.span)
+        first = [token for token in clause.span[:1] if token.low not in words]
+        for misspelt, known in ((first, self._intents.verbs), (left, words)):
             better = mended(text, misspelt, known)
             if better is not None and better != text and self.understands(better):
                 return Asking(Doubt(texts.MEANT.format(said=better), text, (better,)))
-        named = (token for token in left if token.looks_like_a_file and not self._index.is_extension(token.raw))
-        missing = next(named, None)
-        if missing is not None and clause.best is not None and self._index.knows_top and "*" not in missing.raw:
+        old = (token for token in left if token not in _new_names(clause.span))
+        named = (token for token in old if token.looks_like_a_file and not self._index.is_extension(token.raw))
+        missing = None if strange or clause.best is None else next(named, None)
+        if missing is not None and self._index.knows_top and "*" not in missing.raw:
             near = self._index.like(missing.raw)
             told = texts.NEAR.format(names=texts.names(near)) if near else ""
             return Asking(Doubt(texts.NOT_HERE.format(said=missing.raw, near=told), missing.raw, tuple(near)))
-        said = self._extra(text, clause) or _run(text, left)
-        if all(word in self._lexicon.grammar for word in said.lower().split()):
-            said = _run(text, clause.span)
-        if clause.best is None:
-            return self._strange(said, text)
-        if not self._index.knows_top and len(left) == 1:
+        said = _run(text, self._unread(clause, strange))
+        if clause.best is not None and not self._index.knows_top and len(left) == 1:
             wider = f'files with "{singular(left[0].raw)}" in the name'
             return Asking(Doubt(texts.UNSEEN.format(count=self._index.count, said=left[0].raw), left[0].raw, (wider,)))
         return self._strange(said, text)
@@ -251,22 +260,66 @@ class Work:
             or token.low.endswith("est")  # "The longest" of them are not all of them.
             for token in left
         )
+        whole, grammar = clauses[0].span, self._lexicon.grammar
         # "Which is missing" is about that word alone.
-        decides = decides or any(one.low in ("is", "are") and each in left for one, each in pairwise(clauses[0].span))
+        decides = decides or any(one.low in ("is", "are") and each in left for one, each in pairwise(whole))
+        places = [n for n, token in enumerate(whole) if token in left]
+        used = {token.low for n, token in enumerate(whole) if places[0] < n < places[-1] and n not in places}
+        decides = decides or bool(used - grammar)
         if reading.tool.mutates or reading.tool is KEEP or reading.takes_all or reading.refers or decides:
             return clauses
-        said = [token.low for token in left if token.low not in self._lexicon.grammar]
+        said = [token.low for token in left if token.low not in grammar]
         note = texts.LEFT_OUT.format(said=_run(text, left)) if said else ""
         return [Clause(tuple(span), (reading,), note=note)]
 
-    def _extra(self, text: str, clause: Clause) -> str:
-        """Return the words after the longest beginning that is understood."""
-        slots = Slots(self._ground)
-        for end in range(min(len(clause.span), WORDS_MOST) - 1, 1, -1):
-            found = self._intents.readings(clause.span[:end], slots, self._deadline)
+    def _unread(self, clause: Clause, strange: Sequence[Token]) -> Sequence[Token]:
+        """Return words that no reading uses. Of words that nothing here knows, one is among them, if there are any."""
+        grammar, whole, left = self._lexicon.grammar, clause.span, self._behind(clause)
+        starts = [token.low in grammar for token in left]  # "In Docs" says where; "photos" alone may be a part of more.
+        if not left or all(starts) or (not starts[0] and self._is_plain(left)):
+            left = [*clause.left]
+            while left and left[-1].low in grammar:
+                left.pop()
+            if self._is_plain(left):
+                left = strange or whole  # Each word is known, but not what they say together.
+            elif left[0] in whole[:2] and left[-1] == whole[-1]:
+                left = whole
+        return strange if strange and not {*strange} & {*left} else left
+
+    def _is_plain(self, span: Sequence[Token]) -> bool:
+        """Return whether these words mean something in other requests, and leave nothing open, as "old" does."""
+        words = [token.low for token in span if token.kind != "name" and token.low not in self._lexicon.grammar]
+        known = self._intents.shown | self._lexicon.nouns.keys()
+        sure = (
+            (word in known or self._lexicon.kinds.all([word]))
+            and not self._lexicon.decides(word)
+            and not self._lexicon["vague"].all([word])
+            for word in words
+        )
+        return all(sure) or _chooses(Slots(self._ground), span)
+
+    def _strangers(self, span: Sequence[Token]) -> Sequence[Token]:
+        """Return the words that are neither in a template, nor in the lexicon, nor in a name, and begin no new name."""
+        known, new = self._intents.words | self._lexicon.words, _new_names(span)
+        new |= {token for token in span[1:] if token.raw[:1].isupper()}
+        words = (token for token in span if token.kind == "word" and token.low.isalpha() and token not in new)
+        strange = (token for token in words if not {token.low, singular(token.low)} & known)
+        return [
+            token
+            for token in strange
+            if not (token.paths or self._index.having(token.low) or self._index.is_extension(singular(token.low)))
+        ]
+
+    def _behind(self, clause: Clause) -> Sequence[Token]:
+        """Return the words after the longest beginning that is understood: a request, or a verb with its files."""
+        slots, span = Slots(self._ground), clause.span
+        ends = range(min(len(span), WORDS_MOST) - 1, 1, -1)
+        for end in ends:
+            found = self._intents.readings(span[:end], slots, self._deadline)
             if found and found[0].complete and found[0].verb:
-                return _run(text, clause.span[end:])
-        return ""
+                return span[end:]
+        verb = not clause.best and span[0].low in self._intents.verbs
+        return next((span[end:] for end in ends if verb and _chooses(slots, span[1:end])), ())
 
     def _sure(self, text: str, clause: Clause) -> Reading:
         """Return the one reading that is sure enough and far enough ahead (S4-46). Raises `Ask`."""
@@ -277,8 +330,9 @@ class Work:
         near = [each for each in complete if round(best.score - each.score, 9) <= self._planner._gap]
         if self._task.skill:
             near = [each for each in near if each.tool.skill == self._task.skill] or near
-        # A question that only one reading of a look raises is not worth asking.
+        # A question that only one reading of a look raises is not worth asking, nor one about words taken as text.
         near = [each for each in near if each.doubt is None or each.tool.mutates] or near
+        near = near if best.tool.mutates else [each for each in near if each.free == min(one.free for one in near)]
         if not self._shown():  # "This folder" is no folder of an earlier turn.
             near = [each for each in near if not each.refers] or near
         if near[0].doubt is not None:
@@ -375,6 +429,17 @@ class Work:
         return steps
 
 
+def _new_names(span: Sequence[Token]) -> set[Token]:
+    """Return the words that may be a new name."""
+    return {after for before, after in pairwise(span) if before.low in BEFORE_A_NAME}
+
+
+def _chooses(slots: Slots, span: Sequence[Token]) -> bool:
+    """Return whether these words alone select some files."""
+    files = slots.read("selection", span)
+    return files is not None and not files.unowned and all(one.bounded and not one.refers for one in files.meant)
+
+
 def _spared(clauses: Sequence[Clause]) -> tuple[Selection, ...]:
     """Return the selections to leave alone. "Leave the rest" adds nothing, and "those in Docs" are what is in Docs."""
     kept = [each for clause in clauses for each in (clause.keeps or ()) if each.refers in (None, *BEFORE)]
@@ -383,16 +448,10 @@ def _spared(clauses: Sequence[Clause]) -> tuple[Selection, ...]:
 
 
 def _run(text: str, left: Sequence[Token]) -> str:
-    """Return the words as written, from the first to the last adjacent one."""
-    real = sorted({token for token in left if token.end > token.start}, key=lambda token: token.start)
-    if not real:
-        return ""
-    end = real[0].end
-    for token in real[1:]:
-        if not all(word in lexicon().grammar for word in text[end : token.start].lower().split()):
-            break
-        end = token.end
-    return text[text.rfind(" ", 0, real[0].start) + 1 : end].strip(" ,.;:!?")
+    """Return the words as written, from the first to the last one."""
+    real = [token for token in left if token.end > token.start]
+    start, end = min((token.start for token in real), default=0), max((token.end for token in real), default=0)
+    return text[text.rfind(" ", 0, start) + 1 : end].strip(" ,.;:!?") if real else ""
 
 
 __all__ = ["MORE_BELOW", "Planner"]

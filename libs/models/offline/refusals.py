@@ -56,7 +56,7 @@ def refuse(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutco
     reserved = next((each for each in tokens if lexicon["untouchable"].all(each.low.strip("/").split("/")[-1:])), None)
     if reserved is not None:
         return Answered(texts.RESERVED.format(said=reserved.raw), AnswerKind.DANGEROUS)
-    return _condition(tokens, lexicon)
+    return None if lexicon["beyond"].at(ends, 0) else _condition(tokens, lexicon)
 
 
 def _condition(tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutcome | None:

@@ -471,13 +471,15 @@ class _Item:
             self._put(refers="thing", said=self._raw(0, len(self._span)))
             return self._out
         if chosen.stems and (housed := self._housed(chosen)):
-            self._put(folders=housed[:1], stems=(housed[1:],), placed=True)
-            chosen = self._out.selection
-        if chosen.limits and not chosen.stems and chosen.names and self._may_hold(chosen):
-            self._put(names=(), folders=chosen.names, kind="file", placed=True)
+            self._put(folders=housed[:1], stems=tuple(filter(None, (housed[1:],))), placed=True)
             chosen = self._out.selection
         if chosen.names and (chosen.stems or chosen.endings is not None or chosen.limits):
-            self._out.unowned += [token for token in self._span if token.paths]
+            if self._may_hold(chosen):
+                self._put(folders=chosen.names, kind="file", placed=True)
+            else:
+                self._out.unowned += [token for token in self._span if token.paths]
+            self._put(names=())
+            chosen = self._out.selection
         if chosen.order and chosen.most is None:
             self._put(most=chosen.count or (MOST if self._plural or self._every else 1))
         elif (
@@ -494,7 +496,7 @@ class _Item:
         """Return a folder and the words of names in it, for words that no name has: "the bank statements" in bank."""
         stem, index = chosen.stems[0], self._index
         if (
-            len(stem) < 2
+            len(stem) < 2 - (chosen.endings is not None)
             or chosen.folders
             or not index.knows_all
             or index.matching(chosen.include, folders=(), deep=True)
@@ -503,12 +505,13 @@ class _Item:
         for word in stem:
             rest = tuple(one for one in stem if one != word)
             homes = [*index.folder(word), *index.folder(f"{word}s")]
-            if len(homes) == 1 and index.matching([f"*{'*'.join(rest)}*"], folders=homes, deep=True):
+            kept = replace(chosen, stems=(rest,) if rest else ())
+            if len(homes) == 1 and index.matching(kept.include, folders=homes, deep=True):
                 return (homes[0], *rest)
         return ()
 
     def _may_hold(self, chosen: Selection) -> bool:
-        """Return whether names are folders that mean their files: "podcasts older than a year"."""
+        """Return whether names are folders that mean their files: "podcasts older than a year", "Christmas photos"."""
         folders = all(name in self._index.folders for name in chosen.names)
         return folders and not FOLDER_WORDS & set(map(singular, self._words))
 

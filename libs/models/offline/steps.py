@@ -154,7 +154,7 @@ class Steps:
     ) -> None:
         """Apply the tool to selections. Each has its listing; a tool that takes one list gets them joined."""
         chosen = [self._opened(tool, plain, each) for each in chosen]
-        if any(each.each for each in chosen) and not _repeats(tool):
+        if any(each.each for each in chosen) and not _repeats(tool) and "archive" not in plain:
             raise Ask(Doubt(texts.EACH))
         if len(chosen) > 1 and not _repeats(tool):
             chosen = (self._joined(chosen),)
@@ -350,10 +350,17 @@ class Steps:
         for each in chosen:
             if not each.by_name_only or not self.index.knows_all or each.kind == "any":
                 raise Ask(Doubt(texts.STEPS))
-            names += each.names or self.index.matching(
+            found = each.names or self.index.matching(
                 each.include, folders=each.tops, deep=each.deep, exclude=each.exclude
             )
+            names += found or self._absent(each)
         return Selection(names=tuple(dict.fromkeys(names)))
+
+    def _absent(self, each: Selection) -> NoReturn:
+        """Ask about a part of a list that selects nothing here."""
+        near = self.index.matching(each.include, folders=each.tops, deep=True, exclude=each.exclude)
+        told = texts.NEAR.format(names=texts.names(near)) if near else ""
+        raise Ask(Doubt(texts.NOT_HERE.format(said=each.said, near=told), each.said))
 
     def _recalled(self, each: Selection) -> Selection:
         """Return the files of the last turn that fit the words: "those 2 files", "those pdfs over 5 MB"."""

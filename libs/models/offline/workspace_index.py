@@ -40,6 +40,8 @@ class WorkspaceIndex:
         self.count = int(facts.get("files", len(paths)))
         self.categories = categories
         self.folders = frozenset(_folders(names, paths))
+        self._alone = tuple(map(str, facts.get("alone", ())))
+        """System and temporary files below the top: only their names select them."""
         self.files = tuple(dict.fromkeys([*(name for name in names if not name.endswith("/")), *paths]))
         self.extensions = frozenset(
             [*(str(one).lstrip(".").lower() for one in facts.get("extensions", ())), *map(_extension, self.files)]
@@ -56,7 +58,7 @@ class WorkspaceIndex:
     @cached_property
     def _named(self) -> Mapping[str, tuple[str, ...]]:
         found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        for path in (*self.folders, *self.files):
+        for path in (*self.folders, *self.files, *self._alone):
             for key in _keys(path, is_folder=path in self.folders):
                 found[key][path] = None
         return {key: tuple(paths) for key, paths in found.items()}

@@ -129,7 +129,7 @@ def parsed(name: str, raw: bytes, *, whole: bool = True) -> Parsed:
     try:
         text = decoded(raw, whole=whole)
     except NoText as error:
-        raise CannotParse(f"{name} holds no text; explain says what it is") from error
+        raise CannotParse(f"{name} holds no text") from error
     parse = PARSERS.get(ending, _plain)
     if not whole and ending in WHOLE:
         _too_long(name)

@@ -307,6 +307,12 @@ async def test_empty_list_shows_words_without_wildcards(model: OfflineModel) -> 
     assert await told(model, listed, nothing) == "No files like “bank tax” here."
 
 
+async def test_empty_list_names_a_kind_once(model: OfflineModel) -> None:
+    sought = {"path": ".", "include": ["*trip*.jpg", "*trip*.jpeg"]}
+    listed = saw("manage-files.list", {"nodes": [], "count": 0, "sought": sought})
+    assert await told(model, listed) == "No JPG, JPEG files like “trip” here."
+
+
 async def test_details_of_a_file_give_its_age(model: OfflineModel) -> None:
     data = {"files": 1, "directories": 0, "bytes": 10, "modified_at": "2024-03-02T10:00:00"}
     assert await told(model, saw("manage-files.get_metadata", data)) == "1 file (10 bytes). Last changed on 2024-03-02."

@@ -140,6 +140,19 @@ def test_the_same_is_done_for_other_files(read: Read) -> None:
     assert calls(read("do the same for the csv files", history=(last,)))[1][1]["target"] == "Docs"
 
 
+@pytest.mark.parametrize("about", ["how much do the photos weigh?", "what's the total size of the photos?"])
+def test_question_about_other_files_repeats_the_last_one(read: Read, about: str) -> None:
+    last = Exchange(text=about, answer="…")
+    assert calls(read("and the pdfs?", history=(last,))) == calls(read(about.replace("photos", "pdfs")))
+
+
+def test_words_after_a_request_that_they_do_not_fit_are_quoted(read: Read) -> None:
+    last = Exchange(text="how big is a.pdf?", answer="…")
+    asked = read("what about the weather?", history=(last,))
+    assert isinstance(asked, ClarificationNeeded)
+    assert "“what about the weather”" in asked.question
+
+
 @pytest.mark.parametrize("reply", ["2", "the second one", "screenshot two.png"])
 def test_reply_chooses_one_of_the_candidates(read: Read, reply: str) -> None:
     done = calls(read("delete the screenshot", clarification=reply))

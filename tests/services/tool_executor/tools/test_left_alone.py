@@ -186,6 +186,14 @@ def test_planner_knows_folders_to_which_no_path_leads(project: StagedFolder, pat
     assert f"{path}/" in facts_of(project.stage)["names"]
 
 
+def test_planner_knows_left_alone_files_by_name_only(messy: StagedFolder) -> None:
+    messy.write("deep/song.mp3.part", "x")
+    messy.scan()
+    facts = facts_of(messy.stage)
+    assert "deep/song.mp3.part" in facts["alone"]
+    assert not {*facts["alone"]} & {*facts["paths"]}
+
+
 def test_largest_folder_may_be_one_item(messy: StagedFolder) -> None:
     messy.write("node_modules/x/big.js", "x" * 5000)
     messy.scan()
