@@ -1,4 +1,4 @@
-"""`python -m tests.evals [--half tuned|held-out] [--kind K] [--id ID] [-v]`.
+"""`python -m tests.evals [--half tuned|held-out] [--kind K] [--id ID] [-v]`, or `--days`.
 
 It ends with 0 when enough is right and nothing was changed wrongly, else with 1.
 """
@@ -14,7 +14,7 @@ from rich.console import Console
 from services.cli.evals import cases, table
 from services.cli.evals.cases import HALVES, BadCases
 from services.cli.evals.table import Tally
-from tests.evals import in_process
+from tests.evals import days, in_process
 
 LEAST = 0.9
 
@@ -22,6 +22,9 @@ LEAST = 0.9
 def main() -> int:
     chosen = _parser().parse_args()
     console = Console(highlight=False, soft_wrap=True)
+    if chosen.days:
+        console.print(*days.figures(), sep="\n")
+        return 0
     try:
         wanted = cases.half(chosen.half).of(id=chosen.id, kind=chosen.kind)
         cases.check(wanted)
@@ -43,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--half", default="tuned", help=" or ".join(HALVES))
     parser.add_argument("--kind", help="only cases of this kind")
     parser.add_argument("--id", help="only this case")
+    parser.add_argument("--days", action="store_true", help="how the rounds of tests/evals/day*.yaml were judged")
     parser.add_argument(
         "-v", "--verbose", action="count", default=0, help="each case that is not right; -vv: each case"
     )

@@ -1,6 +1,6 @@
-"""A person's day: requests about six folders, played through a whole platform, each with the result that was judged
-right by hand: how it ends, the paths that go and come, and the answer's words and figures. Dates are left out. The
-person refuses the changes of a case with `refuse`: its answer begins with the question.
+"""A person's days: requests about folders, played through a whole platform, each with the result that was judged right
+by hand: how it ends, the paths that go and come, and the answer's words and figures. Dates are left out. The person
+refuses the changes of a case with `refuse`: its answer begins with the question.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ from tempfile import mkdtemp
 from typing import Any
 
 import pytest
-import yaml
 from typing_extensions import override
 
 from services.cli.address import Address
 from services.cli.client import Client
 from services.cli.evals import folders, play
 from services.cli.evals.folders import Folder
+from tests.evals.days import FOLDERS, ROUNDS
 
-DAY: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("day.yaml").read_text("utf-8"))
-FOLDERS = {name: Folder.model_validate(held) for name, held in DAY["folders"].items()}
-CASES: list[dict[str, Any]] = DAY["cases"]
+CASES: list[tuple[str, dict[str, Any]]] = [(stem, case) for stem, day in ROUNDS.items() for case in day["cases"]]
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -45,21 +43,23 @@ def platform() -> Iterator[tuple[Address, Path]]:
         yield running
 
 
-@pytest.mark.parametrize("case", CASES, ids=[" | ".join(case["say"]) for case in CASES])
-def test_request_of_a_day_has_its_result(platform: tuple[Address, Path], case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("day", "case"), CASES, ids=[f"{day}: {' | '.join(case['say'])}" for day, case in CASES])
+def test_request_of_a_day_has_its_result(platform: tuple[Address, Path], day: str, case: dict[str, Any]) -> None:
     watched = Refusing() if case.get("refuse") else play.Observer()
-    assert played(*platform, case["folder"], case["say"], watched) == {
+    assert played(*platform, FOLDERS[day, case["folder"]], case["say"], watched) == {
         key: case[key] for key in ("ends", "gone", "new", "answer")
     }
 
 
-def played(address: Address, root: Path, name: str, requests: Sequence[str], watched: play.Observer) -> dict[str, Any]:
+def played(
+    address: Address, root: Path, folder: Folder, requests: Sequence[str], watched: play.Observer
+) -> dict[str, Any]:
     """Say the requests in one session in a new folder; return the result of the last."""
-    place = Path(mkdtemp(dir=root)) / name
+    place = Path(mkdtemp(dir=root)) / "folder"
     place.mkdir()
-    folders.make(FOLDERS[name], place, datetime.now(UTC))
+    folders.make(folder, place, datetime.now(UTC))
     with Client(address) as suma:
-        session = suma.open_session(root=place, hitl="bypass", title=name)
+        session = suma.open_session(root=place, hitl="bypass", title="day")
         for request in requests[:-1]:
             play._said(suma, session, place, request)
         did, _, _ = play._said(suma, session, place, requests[-1], watched)
