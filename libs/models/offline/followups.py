@@ -26,7 +26,7 @@ VERB = re.compile(
 )
 AND = re.compile(
     r"^(?:(?:and|(?:and )?now|then|plus) |(?=the .+ (?:too|as well|also)\W*$))(?P<other>.+?)"
-    r"(?:,? (?:too|as well|also)(?: please)?[.!?]*|(?<=\.\w\w\w)\?|(?<=\.\w\w\w\w)\?)$",
+    r"(?:,? (?:too|as well|also)(?: please)?[.!?]*|\?)$",
     re.IGNORECASE,
 )
 BUT = re.compile(

@@ -167,7 +167,8 @@ def _spared(step: Step, plan: Plan, said: str) -> Iterator[Objection]:
         ending = name.rpartition(".")[2]
         if words & {name.translate(DOTS), ending, f"{ending}s"}:
             yield step.ordinal, f"Step {step.ordinal} changes {path}, which the request wants left alone."
-    for read in _reads(step, plan):
+    copies = step.tool == "archive-files.pack" and not step.args.get("remove")  # It leaves the originals anyway.
+    for read in () if copies and words <= {"original", "originals"} else _reads(step, plan):
         if not {"exclude", "spare", "include", "order", "lacking", "keep"} & read.args.keys() and not _filtered(read):
             yield read.ordinal, f"Step {read.ordinal} does not exclude what the request wants left alone."
 

@@ -557,8 +557,10 @@ class _Item:
         alone = after == len(self._span) or self._lexicon["deep"].at(self._words, after) is not None
         if not alone and self._word_here not in ("these", "those", "this", "that"):
             return 0
-        if self._lexicon["here"].at(self._words, self._at):
-            return 0
+        if self._lexicon["here"].at(self._words, self._at) or (
+            not alone and when_at(self._words, self._at, self._lexicon, self._ground.now)
+        ):
+            return 0  # "This year's photos".
         self._put(refers=found[1], said=self._raw(self._at, after))
         self._headed = True
         return found[0]

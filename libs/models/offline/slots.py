@@ -211,6 +211,8 @@ class Slots:
             span, self._leading, ("folder", "directory", "subfolder", "instead", "there") if len(span) > 1 else ()
         )
         called = any(token.low in ("called", "named") for token in span)
+        if said[0] in ("a", "an", "one") and not marked and self._index.is_extension(said[-1]):
+            return Value((), tuple(span))  # "Combine them into one pdf."
         for start in range(len(span)):
             folders = self._index.folder(written(span[start:]))
             if folders and all(token.low in self._leading for token in span[:start]):

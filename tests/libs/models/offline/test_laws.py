@@ -185,6 +185,7 @@ KNOWN = [
     "analyze the 3 largest files",
     "who wrote the best plan in test1",
     "dedupe the newest photos",
+    "combine the invoices into one pdf",
 ]
 """Requests whose words are each known, or of which only the first is."""
 
@@ -206,7 +207,7 @@ def test_new_name_is_never_missed(read: Read, request_: str) -> None:
     assert "zorp" in outcome.question
 
 
-def test_part_of_a_list_that_is_nowhere_here_is_asked_about(read: Read) -> None:
+def test_list_part_that_is_not_here_is_asked_about(read: Read) -> None:
     names = ["a.pdf", "Pay/"]
     folder = {"names": names, "paths": ["a.pdf", "Pay/payslip 1.pdf", "Pay/payslip 2.pdf"], "files": 3}
     outcome = read("pack the payslips and a.pdf into x.zip", workspace=folder)
@@ -214,13 +215,13 @@ def test_part_of_a_list_that_is_nowhere_here_is_asked_about(read: Read) -> None:
     assert "There is no “the payslips” in this folder. There is “Pay/payslip 1.pdf”" in outcome.question
 
 
-def test_name_of_a_file_that_is_left_alone_selects_it(read: Read) -> None:
+def test_name_of_a_left_alone_file_selects_it(read: Read) -> None:
     folder = {**FOLDER, "alone": ["Docs/song.mp3.part"]}
     ((_, renamed),) = calls(read("rename song.mp3.part to song.mp3", workspace=folder))
     assert renamed["path"] == "Docs/song.mp3.part"
 
 
-def test_name_of_a_folder_is_no_word_about_the_request(read: Read) -> None:
+def test_folder_name_says_nothing_of_the_tool(read: Read) -> None:
     folder = {**FOLDER, "names": [*NAMES, "Archive/"]}
     assert calls(read("copy a.pdf to Archive", workspace=folder))[-1][1]["target"] == "Archive"
 
@@ -673,6 +674,7 @@ LOOKED = [
     ("which folders are empty?", {"empty": True, "node_kind": "directory"}),
     ("which photos are not jpgs?", {"exclude": ["*.jpg", "*.jpeg"]}),
     ("list the pdfs, newest first", {"order": "newest"}),
+    ("list this year's photos", {"modified_after": "2026-01-01", "modified_before": "2027-01-01"}),
     ("what is the total size of Docs and Italy?", {"include": ["Docs/*", "Italy/*"]}),
     ("how big are the Docs and Italy folders?", {"include": ["Docs/*", "Italy/*"]}),
     ("how big is this without Italy?", {"exclude": ["Italy"]}),
@@ -728,7 +730,7 @@ def test_name_of_a_folder_selects_its_files(read: Read, request_: str, held: dic
     assert held.items() <= calls(read(request_, workspace=HOUSED))[0][1].items()
 
 
-def test_word_of_other_files_is_a_folder_that_has_the_kind(read: Read) -> None:
+def test_word_of_other_files_may_name_a_folder(read: Read) -> None:
     paths = ["Hotels/hotel Lisbon.pdf", "Photos/Lisbon/tram.jpg"]
     folder = {"names": ["Hotels/", "Photos/"], "paths": paths, "files": 2}
     ((_, listed),) = calls(read("list the Lisbon photos", workspace=folder))

@@ -146,7 +146,12 @@ def test_question_about_other_files_repeats_the_last_one(read: Read, about: str)
     assert calls(read("and the pdfs?", history=(last,))) == calls(read(about.replace("photos", "pdfs")))
 
 
-def test_words_after_a_request_that_they_do_not_fit_are_quoted(read: Read) -> None:
+def test_question_about_a_folder_repeats_the_last_one(read: Read) -> None:
+    last = Exchange(text="how big is Docs?", answer="…")
+    assert calls(read("and Italy?", history=(last,))) == calls(read("how big is Italy?"))
+
+
+def test_follow_up_that_does_not_fit_is_quoted(read: Read) -> None:
     last = Exchange(text="how big is a.pdf?", answer="…")
     asked = read("what about the weather?", history=(last,))
     assert isinstance(asked, ClarificationNeeded)
