@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from pydantic import Field
 
 from libs.events.base import Event, event
@@ -185,3 +187,20 @@ class WorkspaceChanged(Event):
     conflicts: tuple[str, ...] = ()
     whole: bool = True
     """False after a rollback that excluded files: the rest of the commit can still be rolled back."""
+
+
+Outbound: TypeAlias = (
+    TurnQueued
+    | TurnDegraded
+    | TurnStarted
+    | TurnAnalysed
+    | TurnEnded
+    | PlanProposed
+    | StepChanged
+    | ApprovalRequested
+    | ApprovalClosed
+    | ClarificationRequested
+    | MessageCompleted
+    | WorkspaceChanged
+)
+"""Every event of the topic: a `match` over it that ends with `assert_never` fails the type check for a new one."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from fastapi import HTTPException
 
 from libs.errors import SumaError
+from libs.events import ApprovalRequested
 from libs.guards import commands
 from libs.identity import jwt
 from libs.keys.canonical import canonical
@@ -27,7 +27,6 @@ from services.cli import prompts
 from services.committee_worker.domain import verdict
 from services.gateway.http import bodies
 from services.gateway.sessions.messages import title_of
-from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import questions
 from services.memory_service.domain import facts
 from services.tool_executor.tools import containing, parsing
@@ -119,7 +118,7 @@ UNITS = (
         "\\u0000",
     ),
 )
-QUESTION = Numbered(1, "approval.requested", "t", datetime(2026, 1, 1, tzinfo=UTC), '{"digest":"d","items":[]}', None)
+QUESTION = ApprovalRequested(turn_id="t", approval_id="a", kind="step", digest="d", title="Move?", expires_in=60)
 KEY = jwt.public_key(
     {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "alg": "EdDSA", "kid": "k"}
 )

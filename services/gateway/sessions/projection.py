@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from pydantic import ValidationError
 
 from libs.changes import Row
 from libs.events import (
@@ -13,6 +15,7 @@ from libs.events import (
     ClarificationRequested,
     Envelope,
     MessageCompleted,
+    Outbound,
     StepChanged,
     TurnEnded,
     TurnQueued,
@@ -20,10 +23,22 @@ from libs.events import (
 )
 from libs.events.reasons import ANSWERED_CLARIFICATION
 from services.gateway.files.rows import AssetPut
+from services.gateway.http.models import short
 from services.gateway.sessions import rows
 
 ACCEPTED = "suma.message.accepted.v1"
 """The only type in session_events that is not an event of the bus: a message answered with 202."""
+
+
+_CLASSES: Mapping[str, type[Outbound]] = {short(cls.type): cls for cls in get_args(Outbound)}
+
+
+def decoded(kind: str, body: str) -> Outbound | None:
+    """Return an event of the sequence by its public name and data; None for one that only a newer release knows."""
+    try:
+        return _CLASSES[kind].model_validate_json(body)
+    except (KeyError, ValidationError):
+        return None
 
 
 def projected(event: Envelope[Any]) -> Iterator[Row]:

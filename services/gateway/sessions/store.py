@@ -13,9 +13,11 @@ from typing import Any
 import aiosql
 import orjson
 
+from libs.events import Outbound
 from services.gateway.http.models import short
 from services.gateway.schema import Reads
 from services.gateway.sessions.models import ApprovalShown, Session, TurnShown
+from services.gateway.sessions.projection import decoded
 
 PAGE_BYTES = 1 << 20
 """Bytes of event data that a viewer holds at once."""
@@ -33,6 +35,11 @@ class Numbered:
     time: datetime
     body: str
     correlation: str | None
+
+    @cached_property
+    def event(self) -> Outbound | None:
+        """The data as its class; None for `message.accepted`, and for what only a newer release knows."""
+        return decoded(self.type, self.body)
 
     @cached_property
     def data(self) -> Mapping[str, Any]:

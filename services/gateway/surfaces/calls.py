@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from libs.errors import NotFound, SumaError
-from libs.events import Hitl
+from libs.events import ApprovalRequested, Hitl
 from services.gateway.http.store import Receipt
 from services.gateway.sessions.approvals import AlreadyClosed
 from services.gateway.sessions.models import Answer
@@ -136,8 +136,8 @@ class Call:
         asked = await self._asked(wish)
         if asked is None:
             return await self._start(wish)
-        if questions.is_approval(asked):
-            return await self._decide(asked, wish)
+        if isinstance(asked.event, ApprovalRequested):
+            return await self._decide(asked, asked.event, wish)
         uploads = await files.attached(self.turns, wish.files)
         try:
             await self.turns.reply(str(asked.turn_id), wish.text, attachments=uploads, key=self.attempt.key)
@@ -171,7 +171,8 @@ class Call:
             last = await segments.last_question(self.turns, str(named.turn_id))
             if last is not None and last.seq == named.seq:
                 return last
-            answers = questions.is_approval(named) and _answer(named, replace(wish, files=())) is not None
+            approval = named.event if isinstance(named.event, ApprovalRequested) else None
+            answers = approval is not None and _answer(approval, replace(wish, files=())) is not None
             if last is not None or wish.answers or answers:
                 raise QuestionClosed(await segments.outcome(self.turns, str(named.turn_id)))
             return None
@@ -208,12 +209,12 @@ class Call:
             raise _invalid(error) from None
         return Segment(started.session_id, started.turn_id, started.after)
 
-    async def _decide(self, asked: Numbered, wish: Wish) -> Segment:
-        answer, place = _answer(asked, wish), await self._after(asked)
+    async def _decide(self, asked: Numbered, approval: ApprovalRequested, wish: Wish) -> Segment:
+        answer, place = _answer(approval, wish), await self._after(asked)
         if answer is not None:
             with suppress(AlreadyClosed):
-                outcome = await self.turns.conclude(asked.data["approval_id"], answer, key=self.attempt.key)
-                if outcome is None or outcome.data["outcome"] != STALE:
+                closed = await self.turns.conclude(approval.approval_id, answer, key=self.attempt.key)
+                if closed is None or closed.outcome != STALE:
                     return place
         last = await segments.last_question(self.turns, place.turn_id)
         if last is None or last.seq != asked.seq:
@@ -226,7 +227,7 @@ class Call:
         return Segment(turn.session_id, turn.turn_id, asked.seq, resumes=True)
 
 
-def _answer(asked: Numbered, wish: Wish) -> Answer | None:
+def _answer(asked: ApprovalRequested, wish: Wish) -> Answer | None:
     """Return the answer of a wish to an approval; None if it is not clear. An approval takes no file."""
     if wish.files:
         return None

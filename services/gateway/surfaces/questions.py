@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from pydantic import ValidationError
 
+from libs.events import ApprovalRequested, ClarificationRequested, Diff, DiffEntry, Json
 from libs.texts import literal, name, one_line
 from services.gateway.sessions.models import Answer
 from services.gateway.sessions.store import Numbered
@@ -37,11 +38,8 @@ LISTED = re.compile(r"[,;\n]|(?<= )and(?= )")
 WORDS_MOST = 4_000
 """Characters of an answer in words; a longer text decides nothing."""
 QUOTES = "\"'`“”"
+Asked: TypeAlias = ApprovalRequested | ClarificationRequested
 REFERENCE = re.compile(r"\[suma:(?P<name>[A-Za-z0-9._-]{1,90})\]\s*$")
-
-
-def is_approval(question: Numbered) -> bool:
-    return question.type == "approval.requested"
 
 
 def name_of(question: Numbered) -> str:
@@ -49,14 +47,12 @@ def name_of(question: Numbered) -> str:
     return f"{question.turn_id}_{question.seq}"
 
 
-def text_of(question: Numbered) -> str:
+def text_of(asked: Asked) -> str:
     """Return a question as text."""
-    return "\n".join(_approval(question.data) if is_approval(question) else _clarification(question.data))
-
-
-def signed(question: Numbered) -> str:
-    """Return a question as text with its name at the end, which a client sends back with its history."""
-    return f"{text_of(question)}\n\n{mark(name_of(question))}"
+    if isinstance(asked, ApprovalRequested):
+        return "\n".join((*described(asked), "", how(asked)))
+    choices = (": ".join(filter(None, (each.skill, each.description))) for each in asked.candidates)
+    return "\n".join((asked.question, *(f"- {choice}" for choice in choices)))
 
 
 def mark(name: str) -> str:
@@ -70,29 +66,29 @@ def reference(text: str) -> str | None:
     return found["name"] if found else None
 
 
-def answer_to(question: Numbered, given: str) -> Answer | None:
+def answer_to(asked: ApprovalRequested, given: str) -> Answer | None:
     """Return the answer to an approval, from words or a JSON object; None if it is not clear."""
     if given.lstrip()[:1] == "{":
         try:
             found = orjson.loads(given)
         except orjson.JSONDecodeError:
             return None
-        return answer_from(question, found) if isinstance(found, dict) else None
+        return answer_from(asked, found) if isinstance(found, dict) else None
     if len(given) > WORDS_MOST:
         return None
     # One blank between words: the patterns then cost no more than the text is long.
     said = "\n".join(line for each in given.splitlines() if (line := " ".join(each.split())))
     if APPROVE.fullmatch(said):
-        return _answer(question, verdict="approve")
+        return _answer(asked, verdict="approve")
     if (no := DENY.fullmatch(said)) is not None:
-        return _answer(question, verdict="deny", reason=(no["reason"] or "").strip())
+        return _answer(asked, verdict="deny", reason=(no["reason"] or "").strip())
     if (but := EXCEPT.fullmatch(said)) is not None:
-        left_out = _parts(question.data.get("items", ()), but["parts"])
-        return _answer(question, verdict="override", exclude=left_out) if left_out else None
+        left_out = _parts(asked.items, but["parts"])
+        return _answer(asked, verdict="override", exclude=left_out) if left_out else None
     return None
 
 
-def answer_from(question: Numbered, given: Mapping[str, Any]) -> Answer | None:
+def answer_from(asked: ApprovalRequested, given: Mapping[str, Any]) -> Answer | None:
     """Return the answer to an approval from an object with `verdict` or `approve`, `exclude`, `args`, `reason`; None if
     it is not one.
     """
@@ -102,17 +98,17 @@ def answer_from(question: Numbered, given: Mapping[str, Any]) -> Answer | None:
     exclude, args = given.get("exclude") or (), given.get("args")
     if verdict == "approve" and (exclude or args is not None):
         verdict = "override"
-    return _answer(question, verdict=verdict, reason=given.get("reason") or "", exclude=exclude, args=args)
+    return _answer(asked, verdict=verdict, reason=given.get("reason") or "", exclude=exclude, args=args)
 
 
-def _answer(question: Numbered, **given: Any) -> Answer | None:
+def _answer(asked: ApprovalRequested, **given: Any) -> Answer | None:
     try:
-        return Answer.model_validate({"digest": question.data["digest"], **given})
+        return Answer.model_validate({"digest": asked.digest, **given})
     except ValidationError:
         return None
 
 
-def _parts(items: Sequence[Mapping[str, Any]], text: str) -> list[str]:
+def _parts(items: Sequence[Json], text: str) -> list[str]:
     """Return the ids of the parts that a text names, by number or by id; none if it names anything else."""
     ids = [str(item["id"]) for item in items]
     words = [word.strip().strip(QUOTES) for word in LISTED.split(text.strip().rstrip("."))]
@@ -122,73 +118,59 @@ def _parts(items: Sequence[Mapping[str, Any]], text: str) -> list[str]:
     return [] if unclear else list(dict.fromkeys(known[word] for word in words))
 
 
-def _clarification(asked: Mapping[str, Any]) -> Iterator[str]:
-    yield asked["question"]
-    for candidate in asked.get("candidates") or ():
-        about = candidate.get("description") or ""
-        yield f"- {candidate['skill']}: {about}" if about else f"- {candidate['skill']}"
-
-
-def _approval(asked: Mapping[str, Any]) -> Iterator[str]:
-    yield from described(asked)
-    yield ""
-    yield how(asked)
-
-
-def described(asked: Mapping[str, Any]) -> Iterator[str]:
+def described(asked: ApprovalRequested) -> Iterator[str]:
     """Yield the lines that tell what an approval is about: the riskiest changes first, with counts of all of them.
 
     The numbered parts are those that an answer may leave out.
     """
-    yield literal(one_line(asked["title"]))
-    items, diff = asked.get("items") or (), (asked.get("diff") or {}) if asked["kind"] == "commit" else {}
+    yield literal(one_line(asked.title))
+    items, diff = asked.items, (asked.diff if asked.kind == "commit" else None) or Diff(version=0, count=0)
     yield from _totals(diff)
-    texts = {entry["path"]: entry for entry in diff.get("entries", ()) if entry.get("preview") is not None}
+    texts = {entry.path: entry for entry in diff.entries if entry.preview is not None}
     compared = {path: texts[path] for path in [*texts][:TEXTS_MOST]}
     for n, item in enumerate(items[:SHOWN_MOST], 1):
         yield f"{n}. {literal(_part(item))}"
         yield from _preview(compared.get(str(item["id"])))
-    more = max(len(items), diff.get("count", 0)) - len(items[:SHOWN_MOST]) if items else 0
+    more = max(len(items), diff.count) - len(items[:SHOWN_MOST]) if items else 0
     if more > 0:
-        yield f"… and {more:,} more: GET /v1/approvals/{asked['approval_id']}"
+        yield f"… and {more:,} more: GET /v1/approvals/{asked.approval_id}"
         yield from _groups(diff)
-    yield from (literal(one_line(asked[key])) for key in ("trouble", "detail", "undo") if asked.get(key))
+    yield from (literal(one_line(text)) for text in (asked.trouble, asked.detail, asked.undo) if text)
 
 
-def _totals(diff: Mapping[str, Any]) -> Iterator[str]:
-    counts = [f"{verb} {diff[kind]:,}" for kind, verb in IMPERATIVES.items() if diff.get(kind)]
+def _totals(diff: Diff) -> Iterator[str]:
+    counts = [f"{verb} {number:,}" for kind, verb in IMPERATIVES.items() if (number := getattr(diff, kind))]
     if counts:
         yield f"It would {', '.join(counts)}."
 
 
-def _groups(diff: Mapping[str, Any]) -> Iterator[str]:
+def _groups(diff: Diff) -> Iterator[str]:
     """Yield the counts of all changes by kind and folder."""
-    groups = diff.get("groups") or ()
-    for group in groups[:GROUPS_MOST]:
-        yield f"- {group['change']} in {literal(name(group['folder'] or 'this folder'))}: {group['things']:,}"
-    if (more := len(groups[GROUPS_MOST:]) + diff.get("more_groups", 0)) > 0:
+    for group in diff.groups[:GROUPS_MOST]:
+        yield f"- {group.change} in {literal(name(group.folder or 'this folder'))}: {group.things:,}"
+    if (more := len(diff.groups[GROUPS_MOST:]) + diff.more_groups) > 0:
         yield f"- and in {more:,} more folders"
 
 
-def _preview(entry: Mapping[str, Any] | None) -> Iterator[str]:
+def _preview(entry: DiffEntry | None) -> Iterator[str]:
     """Yield the first lines of a text, fenced: they are the file's own."""
-    if entry is None:
+    if entry is None or entry.preview is None:
         return
-    lines = str(entry["preview"]).splitlines()
-    cut = ["…"] if len(lines) > PREVIEW_MOST or entry.get("preview_cut") else []
-    fence = max(("``", *re.findall("`+", entry["preview"])), key=len)
+    lines = entry.preview.splitlines()
+    cut = ["…"] if len(lines) > PREVIEW_MOST or entry.preview_cut else []
+    fence = max(("``", *re.findall("`+", entry.preview)), key=len)
     yield from (f"    {line}" for line in (f"{fence}`", *lines[:PREVIEW_MOST], *cut, f"{fence}`"))
 
 
-def how(asked: Mapping[str, Any], *, digest: str = "") -> str:
+def how(asked: ApprovalRequested, *, digest: str = "") -> str:
     """Return how an approval is answered in words. `digest` begins with a blank, and binds them to what was shown."""
-    if asked["kind"] == "effect":
-        return f"Report whether it happened: POST /v1/effects/{asked['approval_id']}"
-    parts = f", or “approve{digest} except 1, 3”" if asked.get("items") else ""
+    if asked.kind == "effect":
+        return f"Report whether it happened: POST /v1/effects/{asked.approval_id}"
+    parts = f", or “approve{digest} except 1, 3”" if asked.items else ""
     return f"Reply “approve{digest}”, “deny{digest}”{parts}."
 
 
-def _part(item: Mapping[str, Any]) -> str:
+def _part(item: Json) -> str:
     """Describe a part that may be left out."""
     match item:
         case {"keep": keep, "remove": [*removed]}:

@@ -16,14 +16,15 @@ from typing import Any
 from starlette.requests import Request
 
 from libs.errors import NotFound, Unavailable
-from libs.events import reasons
+from libs.events import ApprovalClosed, TurnEnded, reasons
 from libs.texts import literal
 from services.gateway.identity.lasting_access import AccessChanged
+from services.gateway.sessions import outcomes
 from services.gateway.sessions.models import Accepted, TurnShown
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import End
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
-from services.gateway.surfaces.turns import ASKED, STALE, TurnClient
+from services.gateway.surfaces.turns import ASKED, TurnClient
 
 NAME = re.compile(r"(?P<turn>[A-Za-z0-9][A-Za-z0-9.-]{0,63})_(?P<seq>[0-9]{1,18})")
 AGAIN = "\n\n"
@@ -107,7 +108,7 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
             match item:
                 case Numbered() if (found := asker(item)) is not None:
                     answered = found
-                case Numbered(type="approval.closed") if item.data["outcome"] == STALE:
+                case Numbered(event=ApprovalClosed(outcome=outcomes.STALE)):
                     open = await last_question(turns, segment.turn_id)
                     if open is not None and open.seq <= segment.after:
                         yield open
@@ -180,11 +181,10 @@ def ends(event: Numbered) -> bool:
     return event.type == "turn.ended" or event.type in ASKED
 
 
-def end_text(ended: Numbered) -> str:
+def end_text(ended: TurnEnded) -> str:
     """Return in plain words why a turn was not completed."""
-    state, reason, detail = (str(ended.data.get(name) or "") for name in ("state", "reason", "detail"))
-    why = reasons.plain(f"{reason}: {detail}" if reason and detail else reason or detail)
-    return literal(f"This turn was {state}: {why}" if why else f"This turn was {state}.")
+    why = reasons.plain(": ".join(filter(None, (ended.reason, ended.detail))))
+    return literal(f"This turn was {ended.state}: {why}" if why else f"This turn was {ended.state}.")
 
 
 class Text:

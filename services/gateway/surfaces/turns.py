@@ -15,7 +15,7 @@ from fastapi.requests import HTTPConnection
 
 from libs.changes import Changeset
 from libs.errors import NotFound, Rejected, SumaError
-from libs.events import Hitl, ToolCall
+from libs.events import ApprovalClosed, ApprovalRequested, ClarificationRequested, Hitl, ToolCall
 from libs.identity import Principal
 from services.gateway.files.incoming import Body
 from services.gateway.files.media_types import claimed
@@ -30,11 +30,9 @@ from services.gateway.sessions import routes as sessions
 from services.gateway.sessions.models import (
     Accepted,
     Answer,
-    ApprovalShown,
     Cancel,
     Commanded,
     FirstMessage,
-    StreamEvent,
     TurnShown,
 )
 from services.gateway.sessions.outcomes import STALE
@@ -61,16 +59,13 @@ class NothingAsked(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Clarification:
-    """A question whose answer is the session's next message."""
+    """A question whose answer is the session's next message, and the number of the event that asked it."""
 
-    question: str
-    candidates: Sequence[dict[str, Any]] = ()
-    missing: Sequence[str] = ()
-    seq: int = 0
-    """The number of the event that asked."""
+    asked: ClarificationRequested
+    seq: int
 
 
-Question = Clarification | ApprovalShown
+Question = Clarification | ApprovalRequested
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +212,11 @@ class TurnClient:
         once = IdempotentRequest(key, f"approval {approval_id}", answer.model_dump(mode="json"))
         return await approvals.decide(self._here, self._who, once, approval_id, answer)
 
-    async def conclude(self, approval_id: str, answer: Answer, *, key: str) -> StreamEvent | None:
+    async def conclude(self, approval_id: str, answer: Answer, *, key: str) -> ApprovalClosed | None:
         """Answer an approval, and wait for the outcome; return None if its worker is slow."""
         for _ in range(OUTCOME_LOOKS):
             if (done := await self.decide(approval_id, answer, key=key)).outcome is not None:
-                return done.outcome
+                return ApprovalClosed.model_validate(done.outcome.data)
         return None
 
     async def note(self, turn: TurnShown, key: str) -> None:
@@ -249,12 +244,12 @@ class TurnClient:
     async def _question(self, turn: TurnShown) -> Question | None:
         if turn.state == AWAITING_CLARIFICATION:
             asked = await self._here.store.clarification(self._who.tenant, turn.session_id, turn.turn_id)
-            return Clarification(asked["question"], asked.get("candidates", ()), asked.get("missing", ()), asked["seq"])
+            return Clarification(ClarificationRequested.model_validate(asked), asked["seq"])
         found = await self._here.store.approvals(
             self._who.tenant, reader=access.reader(self._who), session=turn.session_id, most=APPROVALS_MOST
         )
         ours = (approval for approval in found if approval.turn_id == turn.turn_id)
-        return next(iter(ours), None)
+        return next((ApprovalRequested.model_validate(approval.data) for approval in ours), None)
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:

@@ -11,9 +11,9 @@ from a2a.types.a2a_pb2 import SendMessageRequest
 from a2a.utils.errors import InvalidParamsError
 
 from libs import ids
+from libs.events import ApprovalRequested
 from services.gateway.sessions.context import NoSuchSession
-from services.gateway.sessions.models import Accepted, ApprovalShown, Session
-from services.gateway.sessions.store import Numbered
+from services.gateway.sessions.models import Accepted, Session
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
 from services.gateway.surfaces.a2a.store import TaskStore
@@ -104,24 +104,24 @@ class Inbox:
             # The task has taken this message before, and asks nothing or something else since.
             return Sent(task)
         asked_at = (await self._store.now(call.who.tenant, call.who.id, task)).at
-        if isinstance(status.question, ApprovalShown):
-            decided = await self._decided(call, asked[-1], message, shown=shown and len(asked) == 1)
+        if isinstance(status.question, ApprovalRequested):
+            decided = await self._decided(call, status.question, message, shown=shown and len(asked) == 1)
             return Sent(task, asked_at=asked_at if decided else None)
         if taken is None:
             files = await attached(call.turns, message.files)
             await call.turns.reply(task, _text(message), attachments=files, key=message.key)
         return Sent(task, asked_at=asked_at)
 
-    async def _decided(self, call: Call, asked: Numbered, message: MessageContent, *, shown: bool) -> bool:
+    async def _decided(self, call: Call, asked: ApprovalRequested, message: MessageContent, *, shown: bool) -> bool:
         """Answer an approval; return whether a worker has taken the answer yet.
 
         Raises: InvalidParamsError: the answer did not fit, so the question stays open.
         """
         answer = answer_to(asked, message, shown=shown)
-        outcome = await call.turns.conclude(asked.data["approval_id"], answer, key=message.key)
-        if outcome is not None and outcome.data["outcome"] == STALE:
-            raise InvalidParamsError(outcome.data["reason"] or "the answer came too late")
-        return outcome is not None
+        closed = await call.turns.conclude(asked.approval_id, answer, key=message.key)
+        if closed is not None and closed.outcome == STALE:
+            raise InvalidParamsError(closed.reason or "the answer came too late")
+        return closed is not None
 
 
 def _started(context: Context | None, accepted: Accepted, message: MessageContent) -> Sent:

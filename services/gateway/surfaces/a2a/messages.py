@@ -14,8 +14,8 @@ from a2a.types.a2a_pb2 import Part, SendMessageRequest
 from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
 from google.protobuf.json_format import MessageToDict
 
+from libs.events import ApprovalRequested
 from services.gateway.sessions.models import Answer
-from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.a2a.tasks import EXTENSION, how
 from services.gateway.surfaces.files import Given
@@ -65,7 +65,7 @@ def said(params: SendMessageRequest) -> MessageContent:
     return MessageContent("\n\n".join(texts), data, list(_files(parts)), _options(params), _key(params))
 
 
-def answer_to(asked: Numbered, message: MessageContent, *, shown: bool) -> Answer:
+def answer_to(asked: ApprovalRequested, message: MessageContent, *, shown: bool) -> Answer:
     """Return the answer to an approval: a data part, or words. Without the digest of its question it counts only if
     the client cannot have been shown another question.
 
@@ -73,22 +73,22 @@ def answer_to(asked: Numbered, message: MessageContent, *, shown: bool) -> Answe
         ValidationError: the data part is not an answer.
         InvalidParamsError: it is unclear, or bound to something else than what is open.
     """
-    digest: str = asked.data["digest"]
+    digest = asked.digest
     if message.files:
-        raise InvalidParamsError(f"an approval takes no file; {how(asked.data)}")
+        raise InvalidParamsError(f"an approval takes no file; {how(asked)}")
     if message.digest is None and not shown:
-        raise InvalidParamsError(f"the answer names no question; {how(asked.data)}")
+        raise InvalidParamsError(f"the answer names no question; {how(asked)}")
     if message.digest is not None and not (len(message.digest) >= DIGEST_LEAST and digest.startswith(message.digest)):
-        raise InvalidParamsError(f"another question is open; {how(asked.data)}")
+        raise InvalidParamsError(f"another question is open; {how(asked)}")
     if message.data is not None and "verdict" in message.data:
         return Answer.model_validate({"reason": message.text, **message.data, "digest": digest})
     answer = _in_words(asked, message.text) if message.data is None else questions.answer_from(asked, message.data)
     if answer is None:
-        raise InvalidParamsError(f"the answer is unclear; {how(asked.data)}")
+        raise InvalidParamsError(f"the answer is unclear; {how(asked)}")
     return answer
 
 
-def _in_words(asked: Numbered, text: str) -> Answer | None:
+def _in_words(asked: ApprovalRequested, text: str) -> Answer | None:
     bound = BOUND.fullmatch(text)
     return questions.answer_to(asked, f"{bound['verb']}{bound['rest']}" if bound else text)
 

@@ -23,12 +23,22 @@ from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from libs import ids
-from services.gateway.sessions.models import ApprovalShown
+from libs.events import (
+    ApprovalClosed,
+    ApprovalRequested,
+    Asset,
+    ClarificationRequested,
+    MessageCompleted,
+    StepChanged,
+    TurnEnded,
+    TurnQueued,
+)
+from services.gateway.sessions import outcomes
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.a2a.store import ExchangedMessage, File, TaskTurn, question_id
-from services.gateway.surfaces.turns import STALE, Clarification, Question
+from services.gateway.surfaces.turns import Clarification, Question
 
 EXTENSION = "urn:suma:a2a:turn:v1"
 """Our extension: what a message may say of its turn, and what an update says of its event."""
@@ -52,7 +62,7 @@ STATES: Mapping[str, TaskState] = {
     "cancelled": TaskState.TASK_STATE_CANCELED,
 }
 """The task's state for each state of a turn."""
-SHOWN_OF_STEP = ("ordinal", "tool", "description", "state", "summary", "error")
+SHOWN_OF_STEP = {"ordinal", "tool", "description", "state", "summary", "error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +107,17 @@ class Updates:
 
     def of(self, item: Numbered) -> Iterator[TaskStatusUpdateEvent | TaskArtifactUpdateEvent]:
         """Yield what an event changes of the task."""
-        data = item.data
-        match item.type:
-            case "message.accepted":
+        match item.event:
+            case ApprovalClosed(outcome=outcomes.STALE):
                 return
-            case "approval.closed" if data["outcome"] == STALE:
+            case MessageCompleted(text=text):
+                yield self._artifact(_answer(text), last=True)
                 return
-            case "message.completed":
-                yield self._artifact(_answer(data["text"]), last=True)
-                return
-            case "step.changed" if data.get("result"):
-                yield self._artifact(_file(File(self._turn.turn_id, **_named(data["result"])), self._base), last=True)
-        yield self._update(item, _status_after(item, self._turn))
+            case StepChanged(result=Asset() as made):
+                file = File(self._turn.turn_id, made.asset_id, made.filename, made.media_type)
+                yield self._artifact(_file(file, self._base), last=True)
+        if item.type != "message.accepted":
+            yield self._update(item, _status_after(item, self._turn))
 
     def piece(self, delta: TextDelta) -> TaskArtifactUpdateEvent:
         """Return partial text as a piece of the answer. Another call or attempt replaces the earlier pieces."""
@@ -117,7 +126,8 @@ class Updates:
         return self._artifact(_answer(delta.text), append=same)
 
     def _update(self, item: Numbered, status: TaskStatus) -> TaskStatusUpdateEvent:
-        shown = {name: item.data[name] for name in SHOWN_OF_STEP if item.type == "step.changed" and item.data.get(name)}
+        step = item.event.model_dump(mode="json", include=SHOWN_OF_STEP) if isinstance(item.event, StepChanged) else {}
+        shown = {name: value for name, value in step.items() if value}
         return TaskStatusUpdateEvent(
             task_id=self._turn.turn_id,
             context_id=self._turn.context_id,
@@ -135,9 +145,9 @@ class Updates:
         )
 
 
-def how(approval: Mapping[str, Any]) -> str:
+def how(approval: ApprovalRequested) -> str:
     """Return how a client answers an approval, with words that are bound to it."""
-    return questions.how(approval, digest=f" {approval['digest'][:SHORT_DIGEST]}")
+    return questions.how(approval, digest=f" {approval.digest[:SHORT_DIGEST]}")
 
 
 def pauses(state: TaskState) -> bool:
@@ -147,22 +157,18 @@ def pauses(state: TaskState) -> bool:
 
 def _status_after(item: Numbered, turn: TaskTurn) -> TaskStatus:
     """Return the status that an event leads to."""
-    data, at = item.data, _time(item.time)
-    match item.type:
-        case "turn.queued":
-            return TaskStatus(state=TaskState.TASK_STATE_SUBMITTED, timestamp=at)
-        case "turn.ended":
-            message = _agent_message(
-                turn, item.correlation or turn.turn_id, data.get("detail") or data.get("reason") or ""
-            )
-            return TaskStatus(state=STATES[data["state"]], message=message, timestamp=at)
-        case "clarification.requested":
-            asked = Clarification(data["question"], data.get("candidates", ()), data.get("missing", ()), item.seq)
-            return TaskStatus(state=TaskState.TASK_STATE_INPUT_REQUIRED, message=_question(turn, asked), timestamp=at)
-        case "approval.requested":
-            return TaskStatus(state=TaskState.TASK_STATE_INPUT_REQUIRED, message=_approval(turn, data), timestamp=at)
-        case _:
-            return TaskStatus(state=TaskState.TASK_STATE_WORKING, timestamp=at)
+    state, message = TaskState.TASK_STATE_WORKING, None
+    match item.event:
+        case TurnQueued():
+            state = TaskState.TASK_STATE_SUBMITTED
+        case TurnEnded() as ended:
+            state = STATES[ended.state]
+            message = _agent_message(turn, item.correlation or turn.turn_id, ended.detail or ended.reason or "")
+        case ClarificationRequested() as asked:
+            state, message = TaskState.TASK_STATE_INPUT_REQUIRED, _question(turn, Clarification(asked, item.seq))
+        case ApprovalRequested() as asked:
+            state, message = TaskState.TASK_STATE_INPUT_REQUIRED, _question(turn, asked)
+    return TaskStatus(state=state, message=message, timestamp=_time(item.time))
 
 
 def _status(facts: Facts) -> TaskStatus:
@@ -208,31 +214,22 @@ def _file(file: File, base: str) -> Artifact:
     return Artifact(artifact_id=file.asset_id, name=file.filename, parts=[part])
 
 
-def _named(asset: Mapping[str, Any]) -> dict[str, str]:
-    return {name: asset[name] for name in ("asset_id", "filename", "media_type")}
-
-
-def _question(turn: TaskTurn, asked: Question) -> Message:
+def _question(turn: TaskTurn, question: Question) -> Message:
     """Return the message of a status that waits for the client."""
-    if isinstance(asked, ApprovalShown):
-        return _approval(turn, {**asked.data, "approval_id": asked.approval_id, "digest": asked.digest})
-    about = {"type": "clarification", "candidates": list(asked.candidates), "missing": list(asked.missing)}
-    return _asking(turn, question_id(turn.turn_id, asked.seq), asked.question, about)
-
-
-def _approval(turn: TaskTurn, data: Mapping[str, Any]) -> Message:
-    text = "\n".join((*questions.described(data), how(data)))
-    return _asking(turn, data["approval_id"], text, {"type": "approval", **data})
-
-
-def _asking(turn: TaskTurn, name: str, text: str, about: Mapping[str, Any]) -> Message:
-    asked = ParseDict(dict(about), Value())
+    if isinstance(question, Clarification):
+        name, text = question_id(turn.turn_id, question.seq), question.asked.question
+        choices = question.asked.model_dump(mode="json", include={"candidates", "missing"})
+        about = {"type": "clarification", **choices}
+    else:
+        name, text = question.approval_id, "\n".join((*questions.described(question), how(question)))
+        about = {"type": "approval", **question.model_dump(mode="json")}
+    data = Part(data=ParseDict(about, Value()), media_type="application/json")
     return Message(
         message_id=name,
         context_id=turn.context_id,
         task_id=turn.turn_id,
         role=Role.ROLE_AGENT,
-        parts=[Part(text=text, media_type="text/plain"), Part(data=asked, media_type="application/json")],
+        parts=[Part(text=text, media_type="text/plain"), data],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -34,10 +34,22 @@ from ag_ui.core import (
     ToolMessage,
 )
 
+from libs.events import (
+    ApprovalRequested,
+    ClarificationRequested,
+    MessageCompleted,
+    PlanProposed,
+    StepChanged,
+    StepState,
+    TurnEnded,
+    Usage,
+)
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import questions, segments
+from services.gateway.surfaces.questions import Asked
 from services.gateway.surfaces.segments import Segment, Text
+from services.gateway.surfaces.turn_view import TurnView, fold
 
 APPROVAL: dict[str, Any] = {
     "type": "object",
@@ -49,9 +61,11 @@ APPROVAL: dict[str, Any] = {
     "required": ["approve"],
 }
 CLARIFICATION: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-STATE = ("state", "description", "summary", "error", "tool")
+STATE = {"state", "description", "summary", "error", "tool"}
 """Members of a step that a run's state shows."""
-OVER = ("succeeded", "failed", "denied", "skipped", "rolled_back", "unknown", "cancelled")
+CALLED = (StepState.RUNNING, StepState.AWAITING_APPROVAL, StepState.SUCCEEDED)
+"""States of a step that show its call."""
+OPEN = (StepState.PENDING, StepState.AWAITING_APPROVAL, StepState.RUNNING)
 
 
 class Run:
@@ -62,15 +76,13 @@ class Run:
         # A client that names no protocol version is of 0.x, which knows two outcomes.
         self._versioned = versioned
         self._segment = Segment("", "", 0)
-        self._state: dict[str, Any] = {"status": "running", "plan": None, "steps": {}, "question": None}
         self._text, self._speaks = Text(), False
-        self._args: dict[str, Any] = {}
+        self._view = TurnView()
         self._called: set[str] = set()
         self._held: set[str] = set()
         """The ids of tool calls and results that the client holds: sent again, it would have them twice."""
         self._steps: dict[str, str] = {}
         """The names of the running steps."""
-        self._usage: list[TokenUsage] | None = None
 
     def begin(self, segment: Segment, earlier: Sequence[Numbered], held: Iterable[Message]) -> None:
         """Set the segment that the run shows, what happened in its turn before, and the messages that the client holds:
@@ -84,90 +96,82 @@ class Run:
                 self._held.update(call.id for call in message.tool_calls or () if call.function.arguments)
                 if message.id == segment.name and message.content:
                     self._text.resume(message.content)
-        self._state |= {"session_id": segment.session_id, "turn_id": segment.turn_id}
-        for event in earlier:
-            match event:
-                case Numbered(type="plan.proposed"):
-                    self._state |= {"plan": self._planned(event), "steps": {}}
-                case Numbered(type="step.changed"):
-                    step = event.data
-                    self._state["steps"][str(step["ordinal"])] = {name: step[name] for name in STATE}
-                    if step["state"] == "awaiting_approval":
-                        # An earlier run has shown this call.
-                        self._called.add(step["step_id"])
+        self._view = TurnView.of(earlier)
+        steps = (item.event for item in earlier if isinstance(item.event, StepChanged))
+        # An earlier run has shown these calls.
+        self._called = {step.step_id for step in steps if step.state is StepState.AWAITING_APPROVAL}
 
     def started(self) -> Iterator[BaseEvent]:
         yield RunStartedEvent(thread_id=self._thread, run_id=self._run, protocol_version=PROTOCOL_VERSION)
-        yield StateSnapshotEvent(snapshot=self._state)
+        state = {
+            "status": "running",
+            "plan": self._view.plan.model_dump(mode="json") if self._view.plan is not None else None,
+            "steps": {str(ordinal): _shown(step) for ordinal, step in self._view.steps.items()},
+            "question": None,
+            "session_id": self._segment.session_id,
+            "turn_id": self._segment.turn_id,
+        }
+        yield StateSnapshotEvent(snapshot=state)
 
     def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[BaseEvent]:
         """Take what happened; yield the events that report it."""
+        if isinstance(item, Numbered):
+            self._view = fold(self._view, item)
         match item:
             case TextDelta():
                 yield from self._say(self._text.piece(item))
-            case Numbered(type="message.completed"):
-                yield from self._say(self._text.rest(item.data["text"]))
-                self._usage = [_usage(item.data.get("usage") or {})]
-            case Numbered(type="plan.proposed"):
-                yield _changed("/plan", self._planned(item))
+            case Numbered(event=MessageCompleted(text=text)):
+                yield from self._say(self._text.rest(text))
+            case Numbered(event=PlanProposed(plan=plan)):
+                yield _changed("/plan", plan.model_dump(mode="json"))
                 yield _changed("/steps", {})
-            case Numbered(type="step.changed"):
-                yield from self._step(item.data)
-            case Numbered(type="turn.ended"):
-                yield from self._ended(item)
-            case Numbered() if segments.ends(item):
-                yield from self._interrupted(item)
+            case Numbered(event=StepChanged() as step):
+                yield from self._step(step)
+            case Numbered(event=TurnEnded() as ended):
+                yield from self._ended(ended)
+            case Numbered(event=ApprovalRequested() | ClarificationRequested() as asked):
+                yield from self._interrupted(item, asked)
 
-    def _planned(self, event: Numbered) -> dict[str, Any]:
-        plan: dict[str, Any] = event.data["plan"]
-        self._args = {step["step_id"]: step["args"] for step in plan["steps"]}
-        return plan
-
-    def _step(self, step: Mapping[str, Any]) -> Iterator[BaseEvent]:
-        id, state = step["step_id"], step["state"]
-        yield _changed(f"/steps/{step['ordinal']}", {name: step[name] for name in STATE}, op="add")
-        if state == "running" and id not in self._steps:
-            self._steps[id] = f"{step['ordinal']}. {step['description']}"
+    def _step(self, step: StepChanged) -> Iterator[BaseEvent]:
+        id, over = step.step_id, step.state not in OPEN
+        yield _changed(f"/steps/{step.ordinal}", _shown(step), op="add")
+        if step.state is StepState.RUNNING and id not in self._steps:
+            self._steps[id] = f"{step.ordinal}. {step.description}"
             yield StepStartedEvent(step_name=self._steps[id])
-        if state in ("running", "awaiting_approval", "succeeded") and id not in self._called:
+        if step.state in CALLED and id not in self._called:
             self._called.add(id)
             if id not in self._held:
-                yield from self._call(step)
-        if state in OVER and id in self._called:
+                yield ToolCallStartEvent(tool_call_id=id, tool_call_name=step.tool)
+                yield ToolCallArgsEvent(tool_call_id=id, delta=orjson.dumps(self._view.args(id)).decode())
+                yield ToolCallEndEvent(tool_call_id=id)
+        if over and id in self._called:
             self._called.discard(id)
-            said, result = step["summary"] or step["error"] or state, f"{id}-result"
+            said, result = step.summary or step.error or step.state.value, f"{id}-result"
             if result not in self._held:
                 yield ToolCallResultEvent(message_id=result, tool_call_id=id, content=said, role="tool")
-        if state in OVER and id in self._steps:
+        if over and id in self._steps:
             yield StepFinishedEvent(step_name=self._steps.pop(id))
 
-    def _call(self, step: Mapping[str, Any]) -> Iterator[BaseEvent]:
-        id = step["step_id"]
-        yield ToolCallStartEvent(tool_call_id=id, tool_call_name=step["tool"])
-        yield ToolCallArgsEvent(tool_call_id=id, delta=orjson.dumps(self._args.get(id, {})).decode())
-        yield ToolCallEndEvent(tool_call_id=id)
-
-    def _interrupted(self, question: Numbered) -> Iterator[BaseEvent]:
-        approval = questions.is_approval(question)
-        yield _changed("/status", "awaiting_approval" if approval else "awaiting_clarification")
-        yield _changed("/question", question.data)
+    def _interrupted(self, item: Numbered, asked: Asked) -> Iterator[BaseEvent]:
+        yield _changed("/status", self._view.state)
+        yield _changed("/question", item.data)
         yield from self._closed()
-        asked = Interrupt(
-            id=questions.name_of(question),
+        approval = asked if isinstance(asked, ApprovalRequested) else None
+        interrupt = Interrupt(
+            id=questions.name_of(item),
             reason="approval" if approval else "clarification",
-            message=questions.text_of(question),
-            tool_call_id=question.data.get("step_id"),
+            message=questions.text_of(asked),
+            tool_call_id=approval.step_id if approval else None,
             response_schema=APPROVAL if approval else CLARIFICATION,
-            expires_at=_expiry(question),
-            metadata={"question": question.data},
+            expires_at=(item.time + timedelta(seconds=approval.expires_in)).isoformat() if approval else None,
+            metadata={"question": item.data},
         )
-        yield self._finished(RunFinishedInterruptOutcome(interrupts=[asked]))
+        yield self._finished(RunFinishedInterruptOutcome(interrupts=[interrupt]))
 
-    def _ended(self, ended: Numbered) -> Iterator[BaseEvent]:
-        state = ended.data["state"]
-        yield _changed("/status", state)
+    def _ended(self, ended: TurnEnded) -> Iterator[BaseEvent]:
+        yield _changed("/status", ended.state)
         yield from self._closed()
-        match state:
+        match ended.state:
             case "completed":
                 yield self._finished(RunFinishedSuccessOutcome())
             case "cancelled":
@@ -178,10 +182,11 @@ class Run:
                 yield from self._closed()
                 yield self._finished(RunFinishedSuccessOutcome())
             case _:
-                yield RunErrorEvent(message=segments.end_text(ended), code=ended.data.get("reason") or state.upper())
+                yield RunErrorEvent(message=segments.end_text(ended), code=ended.reason or ended.state.upper())
 
     def _finished(self, outcome: Any) -> BaseEvent:
-        return RunFinishedEvent(thread_id=self._thread, run_id=self._run, outcome=outcome, usage=self._usage)
+        usage = [_usage(self._view.usage)] if self._view.usage is not None else None
+        return RunFinishedEvent(thread_id=self._thread, run_id=self._run, outcome=outcome, usage=usage)
 
     def _say(self, text: str) -> Iterator[BaseEvent]:
         if not text:
@@ -204,11 +209,10 @@ def _changed(path: str, value: Any, *, op: str = "replace") -> BaseEvent:
     return StateDeltaEvent.model_validate({"delta": [{"op": op, "path": path, "value": value}]})
 
 
-def _expiry(question: Numbered) -> str | None:
-    seconds = question.data.get("expires_in")
-    return (question.time + timedelta(seconds=seconds)).isoformat() if seconds is not None else None
+def _shown(step: StepChanged) -> dict[str, Any]:
+    return step.model_dump(mode="json", include=STATE)
 
 
-def _usage(used: Mapping[str, Any]) -> TokenUsage:
-    sent, made = int(used.get("input_tokens", 0)), int(used.get("output_tokens", 0))
-    return TokenUsage(model=used.get("model"), input_tokens=sent, output_tokens=made, total_tokens=sent + made)
+def _usage(used: Usage) -> TokenUsage:
+    sent, made = used.input_tokens, used.output_tokens
+    return TokenUsage(model=used.model, input_tokens=sent, output_tokens=made, total_tokens=sent + made)

@@ -31,17 +31,27 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import Request
 
 from libs.errors import Rejected, SumaError
-from libs.events import Asset, StepState, ToolCall, reasons
+from libs.events import (
+    ApprovalClosed,
+    ApprovalRequested,
+    Asset,
+    ClarificationRequested,
+    StepChanged,
+    StepState,
+    ToolCall,
+    reasons,
+)
 from libs.identity import Principal
 from libs.skills import ToolDefinition
 from libs.texts import literal
 from services.gateway.http.values import digest, flaw
-from services.gateway.sessions.models import Accepted, ApprovalShown, TurnShown
+from services.gateway.sessions.models import Accepted, TurnShown
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
 from services.gateway.surfaces.mcp.progress import words_of
 from services.gateway.surfaces.mcp.state import IDEMPOTENCY_KEY, elicits_forms
+from services.gateway.surfaces.turn_view import TurnView, fold
 from services.gateway.surfaces.turns import STALE, Clarification, End, Heartbeat, Numbered, Question, TurnClient
 
 Context = ServerRequestContext[Any, Request]
@@ -56,8 +66,6 @@ LOOK_SECONDS = 1.0
 """Seconds between two looks at whether the client has dismissed its form."""
 FAR_SECONDS = 1e10
 """A time beyond every clock, in Unix seconds: the year 2286."""
-ASKING = ("approval.requested", "clarification.requested", "approval.closed")
-"""Events after which another question may be open."""
 QUESTION = "question"
 """The key of the one form of an `input_required` result."""
 
@@ -188,7 +196,7 @@ class Call:
         if not isinstance(session, str) or (self.key is not None and await self.turns.begun(self.key)):
             return
         open = await self.turns.open_turn(session)
-        if open is not None and isinstance((await self.turns.status(open)).question, ApprovalShown):
+        if open is not None and isinstance((await self.turns.status(open)).question, ApprovalRequested):
             raise Rejected(
                 f"the session waits for an approval, which no tool gives; call {FOLLOW} with turn_id {open}, then this",
                 code="SESSION_WAITS",
@@ -243,15 +251,14 @@ class Call:
         self.following = turn.turn_id
         if self.stream is not None:
             self.stream.follow(turn.turn_id)
-        last: Mapping[str, Any] | None = None
+        view = TurnView()
         async with aclosing(self.turns.follow(turn, after=after)) as items:
             async for item in items:
                 match item:
                     case Numbered():
-                        after = item.seq
-                        last = item.data if item.type == "step.changed" else last
+                        after, view = item.seq, fold(view, item)
                         await self._tell(turn, item)
-                        if item.type in ASKING and (asked := await self._ask(turn, item)) is not None:
+                        if (asked := await self._ask(turn, item)) is not None:
                             return asked
                     case Heartbeat():
                         await self._wait(after or 0)
@@ -260,7 +267,7 @@ class Call:
         done = await self.turns.turn(turn.turn_id)
         if done.reason == reasons.ANSWERED_CLARIFICATION:
             return await self._followed(await self.turns.turn(done.detail), after=after)
-        return ended(done, last)
+        return ended(done, view.step)
 
     async def _tell(self, turn: Accepted | TurnShown, event: Numbered) -> None:
         """Report an event as progress. Its number grows from event to event, on every stream of the call."""
@@ -281,14 +288,16 @@ class Call:
 
     async def _ask(self, turn: Accepted | TurnShown, event: Numbered) -> Result | None:
         """Ask what the turn asks now, unless this request has; return the result that ends the request, if one does."""
+        if not isinstance(event.event, ApprovalRequested | ClarificationRequested | ApprovalClosed):
+            return None
         status = await self.turns.status(turn.turn_id)
         question = status.question
         if question is None:
             return None
         if (key := key_of(question, turn.turn_id)) in self.asked:
             # An answer did not fit: the form is gone, and the question is open.
-            misfit = event.data.get("outcome") == STALE and event.seq > self.asked[key]
-            return waiting(status.turn, question) if misfit else None
+            stale = isinstance(event.event, ApprovalClosed) and event.event.outcome == STALE
+            return waiting(status.turn, question) if stale and event.seq > self.asked[key] else None
         self.asked[key] = await self._last(status.turn)
         if not self.elicits or not questions.is_asked(question):
             return waiting(status.turn, question)
@@ -355,17 +364,17 @@ async def cancel(turns: TurnClient, turn_id: str, reason: str) -> None:
         await turns.cancel(turn_id, reason=reason)
 
 
-def ended(turn: TurnShown, last: Mapping[str, Any] | None) -> CallToolResult:
+def ended(turn: TurnShown, last: StepChanged | None) -> CallToolResult:
     """Return the result of a turn that has ended; `last` is the last change of one of its steps."""
     done = turn.state == "completed"
     text = turn.answer or literal(" ".join(part for part in (turn.state, turn.reason, turn.detail) if part))
     content: list[ContentBlock] = [TextContent(text=text)]
-    data = (last or {}).get("data")
+    data = last.data if last is not None else None
     if data is not None:
         content.append(TextContent(text=orjson.dumps(data).decode()))
-    elif last is not None and last.get("result"):
-        content.append(_link(Asset.model_validate(last["result"])))
-    failed = data is None and last is not None and last.get("state") in (StepState.FAILED, StepState.DENIED)
+    elif last is not None and last.result is not None:
+        content.append(_link(last.result))
+    failed = data is None and last is not None and last.state in (StepState.FAILED, StepState.DENIED)
     shown = {**_shown(turn), **({"data": data} if data is not None else {})}
     return CallToolResult(content=content, structured_content=shown, is_error=not done or failed)
 

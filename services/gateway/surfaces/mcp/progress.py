@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from libs.events import (
+    ApprovalClosed,
+    ApprovalRequested,
+    ClarificationRequested,
+    PlanProposed,
+    StepChanged,
+    TurnQueued,
+    TurnStarted,
+    WorkspaceChanged,
+)
 from services.gateway.sessions.store import Numbered
 
 
-def words_of(event: Numbered, session_id: str) -> str:
+def words_of(item: Numbered, session_id: str) -> str:
     """Return what an event means for a person who waits; empty for what says nothing to them."""
-    data: Any = event.data
-    match event.type:
-        case "message.accepted":
-            return f"turn {event.turn_id} of session {session_id}"
-        case "turn.queued":
-            return f"waiting for {data['position']} earlier turns"
-        case "turn.started":
+    match item.event:
+        case TurnQueued(position=position):
+            return f"waiting for {position} earlier turns"
+        case TurnStarted():
             return "started"
-        case "plan.proposed":
-            steps = data["plan"]["steps"]
-            return f"plan: {'; '.join(step['description'] for step in steps[:10])}"[:500] if steps else ""
-        case "step.changed":
-            summary = data.get("summary") or data.get("error") or ""
-            return f"{data['ordinal']}. {data['description']}: {data['state']} {summary}".strip()[:500]
-        case "approval.requested" | "clarification.requested":
-            return f"asks: {data.get('title') or data.get('question')}"[:500]
-        case "approval.closed":
-            return str(data["outcome"])
-        case "workspace.changed":
-            return f"files {data['change']}"
+        case PlanProposed(plan=plan) if plan.steps:
+            return f"plan: {'; '.join(step.description for step in plan.steps[:10])}"[:500]
+        case StepChanged() as step:
+            said = step.summary or step.error or ""
+            return f"{step.ordinal}. {step.description}: {step.state} {said}".strip()[:500]
+        case ApprovalRequested(title=asked) | ClarificationRequested(question=asked):
+            return f"asks: {asked}"[:500]
+        case ApprovalClosed(outcome=outcome):
+            return outcome
+        case WorkspaceChanged(change=change):
+            return f"files {change}"
         case _:
-            return ""
+            return f"turn {item.turn_id} of session {session_id}" if item.type == "message.accepted" else ""

@@ -8,8 +8,9 @@ from typing import Any
 from mcp_types import ElicitRequestFormParams, ElicitResult
 from mcp_types.version import is_version_at_least
 
+from libs.events import ApprovalRequested
 from libs.texts import literal
-from services.gateway.sessions.models import Answer, ApprovalShown
+from services.gateway.sessions.models import Answer
 from services.gateway.sessions.outcomes import EFFECT
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.turns import Clarification, Question
@@ -31,20 +32,19 @@ def is_asked(question: Question) -> bool:
 def form(question: Question, version: str) -> ElicitRequestFormParams:
     """Return the form that asks a person."""
     if isinstance(question, Clarification):
-        return ElicitRequestFormParams(message=_clarification_text(question), requested_schema=_answer_schema(question))
+        return ElicitRequestFormParams(message=text_of(question), requested_schema=_answer_schema(question))
     return ElicitRequestFormParams(message=text_of(question), requested_schema=_approval_schema(question, version))
 
 
 def text_of(question: Question) -> str:
     """Return a question in words, with what an answer is about."""
     if isinstance(question, Clarification):
-        return _clarification_text(question)
-    data = {**question.data, "kind": question.kind, "approval_id": question.approval_id}
-    tool = [literal(f"{data['tool']} {_short(data.get('args'))}")] if data.get("tool") else []
-    return "\n".join((*questions.described(data), *tool))
+        return questions.text_of(question.asked)
+    tool = [literal(f"{question.tool} {_short(question.args)}")] if question.tool else []
+    return "\n".join((*questions.described(question), *tool))
 
 
-def answer_of(question: ApprovalShown, said: ElicitResult) -> Answer | None:
+def answer_of(question: ApprovalRequested, said: ElicitResult) -> Answer | None:
     """Return the answer to an approval; None if the person gave none."""
     if said.action == "cancel":
         return None
@@ -63,23 +63,18 @@ def reply_of(said: ElicitResult) -> str | None:
     return text if said.action == "accept" and isinstance(text, str) and text.strip() else None
 
 
-def _clarification_text(question: Clarification) -> str:
-    named = [f"- {each['skill']}: {each.get('description', '')}" for each in question.candidates if "skill" in each]
-    return "\n".join((question.question, *named))
-
-
 def _answer_schema(question: Clarification) -> Schema:
     answer: Schema = {"type": "string", "title": "Answer", "minLength": 1, "maxLength": 2000}
-    if question.missing:
-        answer["description"] = f"Missing: {', '.join(question.missing)}"
+    if missing := question.asked.missing:
+        answer["description"] = f"Missing: {', '.join(missing)}"
     return {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
 
 
-def _approval_schema(question: ApprovalShown, version: str) -> Schema:
+def _approval_schema(question: ApprovalRequested, version: str) -> Schema:
     decision = {"type": "string", "title": "Decision", "enum": [APPROVE, DENY], "default": DENY}
     reason = {"type": "string", "title": "Reason", "description": "Why not, if denied", "maxLength": 2000}
     properties: Schema = {"decision": decision, "reason": reason}
-    items = [str(item["id"]) for item in _items(question) if "id" in item]
+    items = [str(item["id"]) for item in question.items if isinstance(item, Mapping) and "id" in item]
     if items:
         properties["exclude"] = _exclude_schema(items, version)
     return {"type": "object", "properties": properties, "required": ["decision"]}
@@ -96,10 +91,6 @@ def _left_out(said: Any) -> tuple[str, ...]:
     if isinstance(said, str):
         return tuple(line.strip() for line in said.splitlines() if line.strip())
     return tuple(map(str, said)) if isinstance(said, list) else ()
-
-
-def _items(question: ApprovalShown) -> Sequence[Mapping[str, Any]]:
-    return [item for item in question.data.get("items", ()) if isinstance(item, Mapping)]
 
 
 def _short(value: Any) -> str:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from libs.errors import SumaError
+from libs.events import ApprovalRequested, ClarificationRequested, MessageCompleted, TurnEnded, Usage
 from libs.identity import Principal
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import Left, ServerSent
@@ -34,7 +35,9 @@ from services.gateway.surfaces.openai.requests import (
     NothingSaid,
 )
 from services.gateway.surfaces.openai.retries import attempt
+from services.gateway.surfaces.questions import Asked
 from services.gateway.surfaces.segments import Json, Segment, Text
+from services.gateway.surfaces.turn_view import TurnView, fold
 from services.gateway.surfaces.turns import TurnClient
 
 PREFIX, CALL = "chatcmpl-", "call_"
@@ -119,36 +122,32 @@ class Completion:
     """Text that comes first."""
     text: Text = field(default_factory=Text)
     call: Json | None = None
-    state: str = "running"
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    view: TurnView = field(default_factory=TurnView)
 
     def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[Json]:
         """Take what happened; yield the deltas to send."""
+        if isinstance(item, Numbered):
+            self.view = fold(self.view, item)
         match item:
             case TextDelta():
                 yield from self._say(self.text.piece(item))
-            case Numbered(type="message.completed"):
-                self.usage = item.data.get("usage") or {}
-                yield from self._say(self.text.rest(item.data["text"]))
-            case Numbered(type="turn.ended"):
-                self.state = item.data["state"]
-                if self.state != "completed":
-                    # No answer is kept by which the chat would be found again.
-                    why = f"{segments.end_text(item)}\n\n{questions.mark(self.segment.turn_id)}"
-                    yield from self._say(self.text.rest(self.text.sent + _apart(self.text) + why))
-            case Numbered() if segments.ends(item):
-                yield from self.ask(item)
+            case Numbered(event=MessageCompleted(text=text)):
+                yield from self._say(self.text.rest(text))
+            case Numbered(event=TurnEnded() as ended) if ended.state != "completed":
+                # No answer is kept by which the chat would be found again.
+                yield from self._add(segments.end_text(ended), self.segment.turn_id)
+            case Numbered(event=ApprovalRequested() | ClarificationRequested() as asked):
+                yield from self._ask(item, asked)
 
-    def ask(self, question: Numbered) -> list[Json]:
+    def _ask(self, item: Numbered, asked: Asked) -> Iterator[Json]:
         """Ask a question, by the tool that the client declared for it or in words."""
-        approval = questions.is_approval(question)
-        self.state = "awaiting_approval" if approval else "awaiting_clarification"
-        tool = APPROVAL_TOOL if approval else CLARIFICATION_TOOL
+        tool = APPROVAL_TOOL if isinstance(asked, ApprovalRequested) else CLARIFICATION_TOOL
         if tool not in self.asks_by:
-            return list(self._say(self.text.rest(self.text.sent + _apart(self.text) + questions.signed(question))))
-        function = {"name": tool, "arguments": orjson.dumps(question.data).decode()}
-        self.call = {"id": CALL + questions.name_of(question), "type": "function", "function": function}
-        return [{"tool_calls": [{"index": 0, **self.call}]}]
+            yield from self._add(questions.text_of(asked), questions.name_of(item))
+            return
+        function = {"name": tool, "arguments": orjson.dumps(item.data).decode()}
+        self.call = {"id": CALL + questions.name_of(item), "type": "function", "function": function}
+        yield {"tool_calls": [{"index": 0, **self.call}]}
 
     def whole(self) -> Json:
         """Return the completion as one object."""
@@ -176,23 +175,25 @@ class Completion:
     @property
     def about(self) -> Json:
         """Fields that OpenAI's API has no member for."""
-        return {"session_id": self.segment.session_id, "turn_id": self.segment.turn_id, "state": self.state}
+        return {"session_id": self.segment.session_id, "turn_id": self.segment.turn_id, "state": self.view.state}
 
     @property
     def tokens(self) -> Json:
-        sent, made = int(self.usage.get("input_tokens", 0)), int(self.usage.get("output_tokens", 0))
+        used = self.view.usage or Usage()
+        sent, made = used.input_tokens, used.output_tokens
         return {"prompt_tokens": sent, "completion_tokens": made, "total_tokens": sent + made}
 
     def _head(self, object: str) -> Json:
         return {"id": PREFIX + self.segment.name, "object": object, "created": self.created, "model": MODEL}
 
+    def _add(self, text: str, name: str) -> Iterator[Json]:
+        """Add a text that names a question or a turn at its end, which the client sends back with its history."""
+        apart = segments.AGAIN if self.text.sent else ""
+        return self._say(self.text.rest(f"{self.text.sent}{apart}{text}\n\n{questions.mark(name)}"))
+
     def _say(self, text: str) -> Iterator[Json]:
         if text:
             yield {"content": text}
-
-
-def _apart(text: Text) -> str:
-    return segments.AGAIN if text.sent else ""
 
 
 def _stream(

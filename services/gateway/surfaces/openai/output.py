@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import orjson
 
+from libs.events import (
+    ApprovalRequested,
+    ClarificationRequested,
+    MessageCompleted,
+    StepChanged,
+    StepState,
+    TurnEnded,
+    Usage,
+)
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import questions, segments
+from services.gateway.surfaces.questions import Asked
 from services.gateway.surfaces.segments import Json, Segment, Text
+from services.gateway.surfaces.turn_view import TurnView, fold
 
 ANSWER, ASKS, CALLED = "msg_", "mcpr_", "mcp_"
 SERVER = "suma"
 DONE = {
-    "succeeded": "completed",
-    "failed": "failed",
-    "denied": "failed",
-    "unknown": "failed",
-    "cancelled": "incomplete",
+    StepState.SUCCEEDED: "completed",
+    StepState.FAILED: "failed",
+    StepState.DENIED: "failed",
+    StepState.UNKNOWN: "failed",
+    StepState.CANCELLED: "incomplete",
 }
 """The status of a call whose step has ended, by the step's state. A step without a state here has no call."""
 HIDDEN = ("turn_id", "approval_id", "step_id", "expires_in")
@@ -32,17 +43,13 @@ class Output:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self.items: list[Json] = []
-        self.state = "running"
-        """The turn's."""
+        self.view = TurnView(seq=segment.after)
         self.status = "in_progress"
         self.error: Json | None = None
         self.usage: Json | None = None
-        self.last = segment.after
-        """The number of the last event."""
         self._text = Text()
         self._message: int | None = None
         self._calls: dict[str, int] = {}
-        self._args: dict[str, Json] = {}
 
     def absorb(self, item: Numbered | TextDelta | Heartbeat) -> None:
         """Take what happened, without a stream to report it to."""
@@ -51,69 +58,60 @@ class Output:
 
     def recall(self, earlier: Sequence[Numbered]) -> None:
         """Take the plan from what happened in the turn before."""
-        for event in earlier:
-            if event.type == "plan.proposed":
-                self.absorb(event)
-        self.last = self._segment.after
+        self.view = replace(self.view, plan=TurnView.of(earlier).plan)
 
     def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[Json]:
         """Take what happened; yield the events of the stream."""
         if isinstance(item, Numbered):
-            self.last = item.seq
+            self.view = fold(self.view, item)
         match item:
             case TextDelta():
                 yield from self._say(self._text.piece(item))
-            case Numbered(type="message.completed"):
-                yield from self._say(self._text.rest(item.data["text"]))
-                yield from self._said(item.data["text"])
-                self.usage = _usage(item.data.get("usage") or {})
-            case Numbered(type="plan.proposed"):
-                self._args = {step["step_id"]: step["args"] for step in item.data["plan"]["steps"]}
-            case Numbered(type="step.changed"):
-                yield from self._step(item.data)
-            case Numbered(type="turn.ended"):
-                yield from self._ended(item)
-            case Numbered() if segments.ends(item):
-                yield from self._ask(item)
+            case Numbered(event=MessageCompleted(text=text, usage=usage)):
+                yield from self._say(self._text.rest(text))
+                yield from self._said(text)
+                self.usage = _usage(usage)
+            case Numbered(event=StepChanged() as step):
+                yield from self._step(step)
+            case Numbered(event=TurnEnded() as ended):
+                yield from self._ended(ended)
+            case Numbered(event=ApprovalRequested() | ClarificationRequested() as asked):
+                yield from self._ask(item, asked)
 
-    def _step(self, step: Mapping[str, Any]) -> Iterator[Json]:
+    def _step(self, step: StepChanged) -> Iterator[Json]:
         """Report a call that starts or ends."""
-        id, state = step["step_id"], step["state"]
-        known = id in self._calls
-        if not known and (state == "running" or state in DONE):
+        id, status = step.step_id, DONE.get(step.state)
+        if id not in self._calls and (step.state is StepState.RUNNING or status is not None):
             self._calls[id] = len(self.items)
-            yield from self._added(_call(step, self._args.get(id, {}), "in_progress"))
-        if id in self._calls and state in DONE:
+            yield from self._added(_call(step, self.view.args(id), "in_progress"))
+        if id in self._calls and status is not None:
             at = self._calls[id]
-            self.items[at] = _call(step, self._args.get(id, {}), DONE[state])
-            kind = "completed" if DONE[state] == "completed" else "failed"
+            self.items[at] = _call(step, self.view.args(id), status)
+            kind = "completed" if status == "completed" else "failed"
             yield {"type": f"response.mcp_call.{kind}", "item_id": self.items[at]["id"], "output_index": at}
             yield self._done(at)
 
-    def _ask(self, question: Numbered) -> Iterator[Json]:
+    def _ask(self, item: Numbered, asked: Asked) -> Iterator[Json]:
         self.status = "completed"
-        if not questions.is_approval(question):
-            self.state = "awaiting_clarification"
-            text = questions.text_of(question)
+        if isinstance(asked, ClarificationRequested):
+            text = questions.text_of(asked)
             yield from self._say(text)
             yield from self._said(text)
             return
-        self.state = "awaiting_approval"
-        asked = {name: value for name, value in question.data.items() if name not in HIDDEN}
-        item = {
-            "id": ASKS + questions.name_of(question),
+        shown = {name: value for name, value in item.data.items() if name not in HIDDEN}
+        request = {
+            "id": ASKS + questions.name_of(item),
             "type": "mcp_approval_request",
             "server_label": SERVER,
-            "name": question.data.get("tool") or question.data["kind"],
-            "arguments": orjson.dumps(asked).decode(),
+            "name": asked.tool or asked.kind,
+            "arguments": orjson.dumps(shown).decode(),
         }
-        yield from self._added(item)
+        yield from self._added(request)
         yield self._done(len(self.items) - 1)
 
-    def _ended(self, ended: Numbered) -> Iterator[Json]:
-        self.state = ended.data["state"]
-        self.usage = self.usage or _usage({})
-        match self.state:
+    def _ended(self, ended: TurnEnded) -> Iterator[Json]:
+        self.usage = self.usage or _usage(Usage())
+        match ended.state:
             case "failed":
                 self.status = "failed"
                 self.error = {"code": "server_error", "message": segments.end_text(ended)}
@@ -171,23 +169,22 @@ class Output:
         return {"type": "response.output_item.done", "output_index": at, "item": self.items[at]}
 
 
-def _call(step: Mapping[str, Any], args: Json, status: str) -> Json:
-    failed = status == "failed"
-    error = {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": step["error"] or step["state"]}]}
+def _call(step: StepChanged, args: Json, status: str) -> Json:
+    error = {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": step.error or step.state}]}
     return {
-        "id": CALLED + step["step_id"],
+        "id": CALLED + step.step_id,
         "type": "mcp_call",
         "server_label": SERVER,
-        "name": step["tool"],
+        "name": step.tool,
         "arguments": orjson.dumps(args).decode(),
-        "output": step["summary"] or None,
-        "error": error if failed else None,
+        "output": step.summary or None,
+        "error": error if status == "failed" else None,
         "status": status,
     }
 
 
-def _usage(used: Mapping[str, Any]) -> Json:
-    sent, made = int(used.get("input_tokens", 0)), int(used.get("output_tokens", 0))
+def _usage(used: Usage) -> Json:
+    sent, made = used.input_tokens, used.output_tokens
     return {
         "input_tokens": sent,
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},

@@ -175,10 +175,9 @@ async def _standing(turns: TurnClient, turn: TurnShown, segment: Segment) -> Jso
     shown.output.recall(await segments.earlier(turns, segment))
     for event in await segments.so_far(turns, turn, segment):
         shown.output.absorb(event)
-    later = await turns.events(turn, after=shown.output.last)
-    shown.output.state = turn.state
+    later = await turns.events(turn, after=shown.output.view.seq)
     cancelled = turn.state == "cancelled" and not any(event.type in ASKED for event in later)
-    return shown.whole("cancelled" if cancelled else None)
+    return shown.whole("cancelled" if cancelled else None, state=turn.state)
 
 
 class Shown:
@@ -192,9 +191,9 @@ class Shown:
     def session(self) -> str:
         return self._segment.session_id
 
-    def whole(self, status: str | None = None) -> Json:
-        """Return the response object."""
-        asked = self._asked
+    def whole(self, status: str | None = None, *, state: str | None = None) -> Json:
+        """Return the response object, with the turn's state if it is known to be another than that of its events."""
+        asked, state = self._asked, state or self.output.view.state
         return {
             "id": PREFIX + self._segment.name,
             "object": "response",
@@ -221,7 +220,11 @@ class Shown:
             "text": {"format": {"type": "text"}},
             "truncation": "disabled",
             "usage": self.output.usage,
-            "suma": {"session_id": self.session, "turn_id": self._segment.turn_id, "state": self.output.state},
+            "suma": {
+                "session_id": self.session,
+                "turn_id": self._segment.turn_id,
+                "state": state or self.output.view.state,
+            },
         }
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
-import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libs.events import ApprovalRequested, Diff, DiffEntry, DiffGroup, Observation, StepState
 from libs.events.committee import Task
-from libs.events.values import Observation, StepState
 from libs.models.offline import OfflineModel
 from libs.texts import visible
-from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import questions
 from tests.support.markdown import marked, shown
 
@@ -115,12 +112,23 @@ async def told(model: OfflineModel, step: Observation) -> str:
 
 def asked(first: str, second: str) -> str:
     """Return a question about changes of files with these names, of which one has the other for its content."""
-    entry = {"path": first, "change": "created", "preview": second}
-    items = [{"id": first, "change": "created"}, {"id": first, "change": "moved", "source": second}, {"id": second}]
-    diff = {"entries": [entry], "count": 9, "groups": [{"change": "created", "folder": first, "things": 9}]}
-    about = {"title": f"Make “{first}”?", "kind": "commit", "items": items, "diff": diff, "trouble": second}
-    data = orjson.dumps({**about, "approval_id": "a", "digest": "d"}).decode()
-    return questions.text_of(Numbered(1, "approval.requested", "t", datetime.now(UTC), data, None))
+    entry = DiffEntry(path=first, change="created", preview=second)
+    items = ({"id": first, "change": "created"}, {"id": first, "change": "moved", "source": second}, {"id": second})
+    group = DiffGroup(change="created", folder=first, count=9, things=9)
+    diff = Diff(version=1, count=9, entries=(entry,), groups=(group,))
+    title = f"Make “{first}”?"
+    asked = ApprovalRequested(
+        turn_id="t",
+        approval_id="a",
+        kind="commit",
+        digest="d",
+        title=title,
+        expires_in=60,
+        items=items,
+        diff=diff,
+        trouble=second,
+    )
+    return questions.text_of(asked)
 
 
 @given(NAMES, NAMES)

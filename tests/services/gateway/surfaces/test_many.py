@@ -1,4 +1,6 @@
-"""Many calls in flight: each counts as a stream, so that they do not use up the places of requests."""
+"""Calls in flight: each counts as a stream, so that they do not use up the places of requests, and each passes over
+events of a newer release.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ import pytest
 
 from libs.changes import Cause, Changeset
 from libs.database import Dsns
-from libs.events import MessageReceived, TurnEnded, TurnStarted
+from libs.events import Event, MessageReceived, TurnEnded, TurnStarted
 from libs.events.envelope import Envelope
+from libs.events.topics import OUTBOUND
 from libs.keys.file import FileKeys
 from libs.policy import Policy
 from libs.runtime.service import Subscription
@@ -25,6 +28,14 @@ from tests.support.surfaces import Surface
 FEW: dict[str, Any] = {"requests_most": 16, "requests_most_each": 8}
 MANY, AT_ONCE = 40, 5
 BYTES = 200_000
+
+
+class Pondered(Event):
+    """An event that no class of this release declares."""
+
+    type = "suma.turn.pondered.v1"
+    topic = OUTBOUND
+    turn_id: str
 
 
 class Slow:
@@ -154,3 +165,19 @@ async def test_streams_that_drop_their_bodies_do_not_count(
         for _ in range(4):
             here.call(surface, streams=True, size=BYTES)
             await here.wait()
+
+
+@pytest.mark.parametrize(
+    "surface",
+    [surfaces.a2a, surfaces.mcp_2026, surfaces.mcp_2025, surfaces.chat, surfaces.responses, surfaces.agui],
+)
+async def test_event_of_a_newer_release_is_passed_over(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, surface: Surface
+) -> None:
+    async with crowd(gateway_where, owner, policy=rules, keys=keys) as here:
+        here.call(surface, streams=True)
+        await here.wait()
+        ((session, turn),) = here.worker.turns
+        await here.home.projected_elsewhere(session, turn, Pondered(turn_id=turn))
+        (answer,) = await here.finish()
+    assert (answer.status_code, "completed" in answer.text.lower()) == (200, True), answer.text

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
 
-import orjson
 import pytest
 
-from services.gateway.sessions.store import Numbered
+from libs.events import ApprovalRequested
 from services.gateway.surfaces.questions import WORDS_MOST, answer_to
 
-ITEMS = [{"id": "a.txt"}, {"id": "b and c.txt"}, {"id": "d.txt"}]
-ASKED = orjson.dumps({"digest": "d", "items": ITEMS}).decode()
-QUESTION = Numbered(1, "approval.requested", "t", datetime.now(UTC), ASKED, None)
+ITEMS = ({"id": "a.txt"}, {"id": "b and c.txt"}, {"id": "d.txt"})
+QUESTION = ApprovalRequested(
+    turn_id="t", approval_id="a", kind="step", digest="d", title="Move?", expires_in=60, items=ITEMS
+)
 
 
 @pytest.mark.parametrize(
