@@ -19,6 +19,10 @@ from typing import Any
 from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from libs.telemetry import logger
+
+log = logger("connections")
+
 CONNECTIONS_MOST = 16_384
 EARNED = 8
 """Framing bytes that one body byte allows: a chunk of one byte has five, so no valid framing uses them up."""
@@ -36,8 +40,8 @@ class Bounds:
     """From the end of the headers to the end of the body; again as long, if it keeps arriving at `body_rate`."""
     body_rate: int = 16 * 1024
     """Bytes per second at which a large body, such as a file, must arrive."""
-    send_seconds: float = 60.0
-    """How long a client may leave an answer unread."""
+    send_seconds: float = 30.0
+    """How long a client may leave an answer unread; a stream, a download and a WebSocket have no other limit of it."""
     message_bytes: int = 4096
     """Maximum of a WebSocket message from a client: the gateway only sends on them."""
 
@@ -190,12 +194,16 @@ class Bounded(HttpToolsProtocol):
     @override
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.loop.call_later(self._bounds.send_seconds, self.transport.abort)
+        self._unread = self.loop.call_later(self._bounds.send_seconds, self._drop)
 
     @override
     def resume_writing(self) -> None:
         self._read()
         super().resume_writing()
+
+    def _drop(self) -> None:
+        log.warning("dropped slow client", path=self.scope["path"])
+        self.transport.abort()
 
     def _websocket(self, **named: Any) -> asyncio.Protocol:
         """Return the protocol that takes over this connection."""

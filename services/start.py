@@ -31,7 +31,7 @@ from libs.runtime import Running, Shutdown
 from libs.runtime.host import establish, host, prepare
 from libs.telemetry import metrics
 from services import catalog, http_server, startup_checks, wiring
-from services.connections import Connections
+from services.connections import Bounds, Connections
 from services.health import healthy
 from services.settings import WEB, Process
 
@@ -103,7 +103,11 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
         lives.record([member])
         among = Connections()
         notes = await _serve_memory(stack, settings, apps, running, leaving, among)
-        await stack.enter_async_context(http_server.serving(apps["gateway"], front, leaving, among=among, tls=tls))
+        await stack.enter_async_context(
+            http_server.serving(
+                apps["gateway"], front, leaving, among=among, tls=tls, bounds=_bounds(running, "gateway")
+            )
+        )
         # Unwinds first, while the port still answers.
         stack.push_async_exit(partial(_drain, running, leaving))
         url = _url(front, tls, sections["gateway"]["public_url"])
@@ -134,7 +138,9 @@ async def alone(name: str, settings: Process, tell: Callable[[Ready], None], lea
             context.ports.keys.sign(internal.PURPOSE, b"start")
         running, apps = await _run(stack, settings, [entry.name], context)
         app = apps[name] if name == "gateway" else _internal(settings, name, apps.get(name), running)
-        await stack.enter_async_context(http_server.serving(app, front, leaving, tls=tls))
+        await stack.enter_async_context(
+            http_server.serving(app, front, leaving, tls=tls, bounds=_bounds(running, name))
+        )
         stack.push_async_exit(partial(_drain, running, leaving))
         tell(Ready(_url(front, tls, None), directory.path, directory.key_file))
         await unless_a_server_ends(asyncio.shield(running.failed), servers)
@@ -258,6 +264,12 @@ async def _serve_memory(
     app = _internal(settings, "memory_service", apps["memory_service"], running)
     await stack.enter_async_context(http_server.serving(app, taken, leaving, among=among))
     return []
+
+
+def _bounds(running: Running, name: str) -> Bounds:
+    """Return the limits of a connection to a service."""
+    (api,) = [service.api for service in running.services if service.name == name]
+    return Bounds(send_seconds=api.send_seconds) if api is not None else Bounds()
 
 
 def _internal(settings: Process, name: str, app: ASGIApp | None, running: Running) -> ASGIApp:

@@ -9,6 +9,10 @@ from typing import Any
 from typing_extensions import override
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from libs.telemetry import logger
+
+log = logger("connections")
+
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
     """uvicorn's protocol without compression, and with a limit on the time that a client may leave data unread."""
@@ -34,12 +38,16 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     @override
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.loop.call_later(self._send_seconds, self.transport.abort)
+        self._unread = self.loop.call_later(self._send_seconds, self._drop)
 
     @override
     def resume_writing(self) -> None:
         self._read()
         super().resume_writing()
+
+    def _drop(self) -> None:
+        log.warning("dropped slow client", path=self.scope["path"])
+        self.transport.abort()
 
     def _read(self) -> None:
         if self._unread is not None:

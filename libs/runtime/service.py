@@ -69,6 +69,8 @@ class Api:
     """An HTTP app; the catalogue of services names its port."""
 
     app: ASGIApp
+    send_seconds: float = 30.0
+    """How long a client may leave an answer unread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def build(platform: Platform) -> Service:
         batch_delay=BATCH_SECONDS,
         awaited=frozenset({TurnEnded.type, ApprovalRequested.type, ClarificationRequested.type}),
         schema=SCHEMA,
-        api=Api(app(made)),
+        api=Api(app(made), settings.send_seconds),
         tasks=[
             sessions.streams.serve,
             made.identity.verification.serve,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from fastapi.requests import HTTPConnection
 from fastapi.responses import StreamingResponse
-from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 from typing_extensions import override
 
 from libs.errors import Denied
@@ -59,9 +57,7 @@ class Access:
 
 
 class Download(StreamingResponse):
-    """Content that ends early, and so incomplete, if the client takes nothing for `send_seconds`, or loses its
-    access.
-    """
+    """Content that ends early, and so incomplete, if the client loses its access."""
 
     def __init__(
         self, content: AsyncIterator[bytes], access: Access, headers: Mapping[str, str], *, status_code: int = 200
@@ -73,8 +69,6 @@ class Download(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
-        except (TimeoutError, ClientDisconnect):
-            log.warning("dropped slow or disconnected download client", path=scope["path"])
         except AccessChanged:
             log.warning("cut download whose client lost its access", path=scope["path"])
 
@@ -82,13 +76,12 @@ class Download(StreamingResponse):
     async def stream_response(self, send: Send) -> None:
         with self._access.held() as holder:
 
-            async def send_bounded(message: Any) -> None:
+            async def send_allowed(message: Message) -> None:
                 if not holder.valid:
                     raise AccessChanged
-                async with asyncio.timeout(self._access.here.settings.send_seconds):
-                    await send(message)
+                await send(message)
 
-            await super().stream_response(send_bounded)
+            await super().stream_response(send_allowed)
 
 
 async def prepended(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -7,7 +7,6 @@ docs/streams.md describes both for clients.
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -20,11 +19,11 @@ import orjson
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.requests import HTTPConnection
-from starlette.types import Message, Send
+from starlette.types import Send
 from typing_extensions import override
 
 from libs.identity import Principal
-from libs.telemetry import logger, metrics
+from libs.telemetry import metrics
 from services.gateway.http.errors import STREAMS_FULL, raises
 from services.gateway.http.models import Id
 from services.gateway.identity.lasting_access import Access
@@ -38,7 +37,6 @@ from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.streams import Channel
 from services.gateway.sessions.viewer import Heartbeat, Item, Pace, TextDelta, Viewer
 
-log = logger("gateway")
 router = APIRouter(tags=["events"])
 
 RECONNECT_MS = (500, 3000)
@@ -81,7 +79,7 @@ async def events(
     if not stream:
         return await _page(here, who, session_id, position, limit)
     view = await View.of(here, who, request, session_id, position, until)
-    return ServerSent(_encoded(view), seconds=here.settings.send_seconds, session=session_id)
+    return ServerSent(_encoded(view))
 
 
 async def _page(here: Sessions, who: Principal, session_id: str, after: int, limit: int) -> Response:
@@ -99,30 +97,22 @@ async def _page(here: Sessions, who: Principal, session_id: str, after: int, lim
 
 
 class ServerSent(StreamingResponse):
-    """Server-sent events, which end when the client takes nothing for `seconds`. `left` is called if it goes before."""
+    """Server-sent events. `left` is called if the client goes before their end."""
 
-    def __init__(
-        self, encoded: AsyncGenerator[bytes], *, seconds: float, session: str, left: Left | None = None
-    ) -> None:
+    def __init__(self, encoded: AsyncGenerator[bytes], *, left: Left | None = None) -> None:
         # nginx buffers answers unless it is told not to.
         super().__init__(encoded, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        self._seconds, self._session, self._left = seconds, session, left
+        self._left = left
 
     @override
     async def stream_response(self, send: Send) -> None:
-        async def send_in_time(message: Message) -> None:
-            async with asyncio.timeout(self._seconds):
-                await send(message)
-
         async with aclosing(cast("AsyncGenerator[bytes]", self.body_iterator)):
             try:
-                await super().stream_response(send_in_time)
-            except (TimeoutError, anyio.get_cancelled_exc_class()) as gone:
+                await super().stream_response(send)
+            except anyio.get_cancelled_exc_class():
                 if self._left is not None:
                     await self._left()
-                if not isinstance(gone, TimeoutError):
-                    raise
-                log.warning("dropped slow event-stream client", session=self._session)
+                raise
 
 
 @dataclass(frozen=True, slots=True)

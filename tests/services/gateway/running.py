@@ -26,6 +26,7 @@ from libs.runtime.host import Running, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from services import http_server
+from services.connections import Bounds
 from services.gateway.handlers import Handlers
 from services.gateway.identity.directory import Directory
 from services.gateway.identity.local_key import ensure_local_key
@@ -194,5 +195,7 @@ async def running_gateway(
 async def served(gateway: RunningGateway) -> AsyncIterator[str]:
     """Serve the gateway on a real socket; yield its URL."""
     with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
-        async with http_server.serving(gateway.app, door):
+        assert gateway.service.api is not None
+        bounds = Bounds(send_seconds=gateway.service.api.send_seconds)
+        async with http_server.serving(gateway.app, door, bounds=bounds):
             yield http_server.url_of(door)

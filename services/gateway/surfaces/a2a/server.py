@@ -1,4 +1,4 @@
-"""The HTTP side of A2A: the card, and the SDK's dispatchers behind our checks of version, body and slow clients.
+"""The HTTP side of A2A: the card, and the SDK's dispatchers behind our checks of version and body.
 
 The SDK accepts every minor version and no version in the query, and it answers all other errors than the protocol's
 with 500; both are settled here. A client without a version, or with 0.3, is served over JSON-RPC by the SDK's own
@@ -7,7 +7,6 @@ translation.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
@@ -22,10 +21,9 @@ from a2a.utils.errors import VersionNotSupportedError
 from fastapi import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-from libs.telemetry import logger
 from services.gateway.http.bodies import parsed
 from services.gateway.http.urls import base
 from services.gateway.surfaces.a2a.calls import REFUSED
@@ -33,8 +31,6 @@ from services.gateway.surfaces.a2a.card import BEFORE, VERSION, Cards, Served
 from services.gateway.surfaces.a2a.handler import Tasks
 from services.gateway.surfaces.a2a.signing import key_set
 from services.gateway.surfaces.context import Gateway
-
-log = logger("gateway")
 
 CACHED = "public, max-age=300"
 """A card changes with a release or a skill: clients ask again after five minutes."""
@@ -92,7 +88,7 @@ class Server:
         refused: Exception | None = getattr(request.state, REFUSED, None)
         if refused is not None:
             raise refused
-        await self._send_in_time(response, scope, receive, send)
+        await response(scope, receive, send)
 
     async def _rpc(self, request: Request) -> Response:
         try:
@@ -104,18 +100,6 @@ class Server:
     def _card(self, request: Request) -> Response:
         own = base(request.url.scheme, request.headers["host"], self._here.settings.public_url)
         return _cached(request, self._cards.at(own, self._here.platform.skills))
-
-    async def _send_in_time(self, response: Response, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response; drop a client that takes nothing in time."""
-
-        async def send_in_time(message: Message) -> None:
-            async with asyncio.timeout(self._here.settings.send_seconds):
-                await send(message)
-
-        try:
-            await response(scope, receive, send_in_time)
-        except TimeoutError:
-            log.warning("dropped slow event-stream client", path=scope["path"])
 
 
 async def _check_body(request: Request) -> None:

@@ -65,7 +65,7 @@ async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Res
     made.begin(begun, await segments.earlier(turns, begun), given.messages)
     # Files of the input are not kept while its turn runs.
     del body, given
-    return ServerSent(_encoded(made, items), seconds=here.settings.send_seconds, session=begun.session_id)
+    return ServerSent(_encoded(made, items))
 
 
 class RunInput(RunAgentInput):

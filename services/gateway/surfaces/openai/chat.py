@@ -19,7 +19,7 @@ from libs.errors import SumaError
 from libs.events import ApprovalRequested, ClarificationRequested, MessageCompleted, TurnEnded, Usage
 from libs.identity import Principal
 from services.gateway.sessions.store import Numbered
-from services.gateway.sessions.stream import Left, ServerSent
+from services.gateway.sessions.stream import ServerSent
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import questions, segments
 from services.gateway.surfaces.calls import Call, NothingDecided, Wish, parsed
@@ -64,7 +64,8 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     del wish
     items, left = segments.follow(call.turns, begun), partial(call.leave, begun, asked.options)
     if asked.stream:
-        return _stream(completion, items, here, asked, left)
+        usage = bool(asked.stream_options and asked.stream_options.include_usage)
+        return ServerSent(_encoded(completion, items, usage=usage), left=left)
     # The turn may take long: a waiting call counts as a stream, not as a running request.
     request.state.release()
     async with aclosing(items):
@@ -194,18 +195,6 @@ class Completion:
     def _say(self, text: str) -> Iterator[Json]:
         if text:
             yield {"content": text}
-
-
-def _stream(
-    completion: Completion,
-    items: AsyncGenerator[Numbered | TextDelta | Heartbeat],
-    here: Gateway,
-    asked: ChatRequest,
-    left: Left,
-) -> Response:
-    usage = bool(asked.stream_options and asked.stream_options.include_usage)
-    encoded = _encoded(completion, items, usage=usage)
-    return ServerSent(encoded, seconds=here.settings.send_seconds, session=completion.segment.session_id, left=left)
 
 
 async def _encoded(

@@ -19,7 +19,7 @@ from libs.errors import Rejected, SumaError
 from libs.identity import Principal
 from services.gateway.sessions.models import TurnShown
 from services.gateway.sessions.store import Numbered
-from services.gateway.sessions.stream import Left, ServerSent
+from services.gateway.sessions.stream import ServerSent
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import segments
 from services.gateway.surfaces.calls import Call, NoSuchResponse, NothingDecided, Wish, parsed
@@ -75,7 +75,8 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
     shown = Shown(begun, asked)
     shown.output.recall(await segments.earlier(call.turns, begun))
     if asked.stream:
-        return _stream(here, shown, segments.follow(call.turns, begun), partial(call.leave, begun, asked.options))
+        left = partial(call.leave, begun, asked.options)
+        return ServerSent(_encoded(shown, segments.follow(call.turns, begun)), left=left)
     if asked.background:
         return JSONResponse(shown.whole("in_progress"))
     # The turn may take long: a waiting call counts as a stream, not as a running request.
@@ -104,7 +105,7 @@ async def retrieve(here: Gateway, who: Principal, request: Request, name: str) -
     here.streams.check_capacity(who.tenant)
     shown = Shown(segment)
     shown.output.recall(await segments.earlier(turns, segment))
-    return _stream(here, shown, segments.follow(turns, segment))
+    return ServerSent(_encoded(shown, segments.follow(turns, segment)))
 
 
 async def cancel(here: Gateway, who: Principal, request: Request, name: str) -> Response:
@@ -226,10 +227,6 @@ class Shown:
                 "state": state or self.output.view.state,
             },
         }
-
-
-def _stream(here: Gateway, shown: Shown, items: Items, left: Left | None = None) -> Response:
-    return ServerSent(_encoded(shown, items), seconds=here.settings.send_seconds, session=shown.session, left=left)
 
 
 async def _encoded(shown: Shown, items: Items) -> AsyncGenerator[bytes]:
