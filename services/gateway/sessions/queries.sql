@@ -53,11 +53,22 @@ from gateway.turns where tenant_id = :tenant and turn_id = :turn;
 select coalesce(min(seq) - 1, 0) from gateway.session_events
 where tenant_id = :tenant and session_id = :session and turn_id = :turn;
 
--- name: last_clarification(tenant, session, turn)^
-select seq, data::text as data from gateway.session_events
-where tenant_id = :tenant and session_id = :session and turn_id = :turn
-    and event_type = 'suma.clarification.requested.v1'
-order by seq desc limit 1;
+-- name: open_question(tenant, session, turn)^
+-- The event with which a turn asked a person last, unless that is answered: a turn has one open question.
+select q.seq, q.event_type, q.turn_id, q.occurred_at, q.data::text as data, q.correlation
+from (
+    select * from gateway.session_events
+    where tenant_id = :tenant and session_id = :session and turn_id = :turn
+        and event_type in ('suma.clarification.requested.v1', 'suma.approval.requested.v1')
+    order by seq desc limit 1
+) as q
+where exists (
+    select from gateway.approvals a
+    where a.tenant_id = q.tenant_id and a.approval_id = q.data ->> 'approval_id' and a.outcome is null
+) or exists (
+    select from gateway.turns t
+    where t.tenant_id = q.tenant_id and t.turn_id = q.turn_id and t.state = 'awaiting_clarification'
+);
 
 -- name: turns_after(tenant, session, after, most)
 -- A session's turns in the order of their messages.

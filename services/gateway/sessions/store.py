@@ -101,10 +101,10 @@ class Store(Reads):
     async def turn(self, tenant: str, turn: str) -> TurnShown | None:
         return await self._row(TurnShown, queries.turn_by_id, tenant, turn=turn)
 
-    async def clarification(self, tenant: str, session: str, turn: str) -> Mapping[str, Any]:
-        """Return the turn's last question and its number (`seq`); empty if it asked none."""
-        row = await self._one(queries.last_clarification, tenant, session=session, turn=turn)
-        return {**orjson.loads(row["data"]), "seq": row["seq"]} if row else {}
+    async def open_question(self, tenant: str, session: str, turn: str) -> Numbered | None:
+        """Return the event that asked what the turn waits for."""
+        row = await self._row(_numbered, queries.open_question, tenant, session=session, turn=turn)
+        return row[0] if row is not None else None
 
     async def turn_began(self, tenant: str, session: str, turn: str) -> int:
         """Return the number before the turn's first event."""
@@ -164,7 +164,7 @@ def _numbered(
     occurred_at: datetime,
     data: str,
     correlation: str | None,
-    found: int,
+    found: int = 1,
 ) -> tuple[Numbered, int]:
     """Return an event, and how many the read found."""
     return Numbered(seq, short(event_type), turn_id, occurred_at, data, correlation), found

@@ -79,10 +79,8 @@ async def question(turns: TurnClient, name: str) -> Numbered:
 
 async def last_question(turns: TurnClient, turn_id: str) -> Numbered | None:
     """Return the question that an open turn waits for; None if it waits for none."""
-    status = await turns.status(turn_id)
-    if status.question is None:
-        return None
-    return next((e for e in reversed(await turns.events(status.turn)) if e.type in ASKED), None)
+    question = (await turns.status(turn_id)).question
+    return question.event if question is not None else None
 
 
 async def outcome(turns: TurnClient, turn_id: str) -> Segment:

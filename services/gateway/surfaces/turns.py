@@ -23,7 +23,6 @@ from services.gateway.files.tus import Announced, file_name
 from services.gateway.files.uploads import WRITE
 from services.gateway.http import commands
 from services.gateway.http.commands import IDEMPOTENCY_SECONDS, CommandResult, IdempotentRequest
-from services.gateway.identity import access
 from services.gateway.identity.security import READING, require
 from services.gateway.sessions import approvals
 from services.gateway.sessions import routes as sessions
@@ -39,13 +38,14 @@ from services.gateway.sessions.outcomes import STALE
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import End, View
 from services.gateway.sessions.viewer import Heartbeat, Item, TextDelta
+from services.gateway.surfaces import questions
 from services.gateway.surfaces.context import Gateway
+from services.gateway.surfaces.questions import Asked
 
 AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")
 OUTCOME_LOOKS = 5
 """Times that an answer's outcome is waited for, each as long as the HTTP API waits."""
-APPROVALS_MOST = 500
 PAGE = 1_000
 CANCEL_SECONDS = 5.0
 """Seconds that a request which has ended may take to cancel its turn."""
@@ -58,14 +58,15 @@ class NothingAsked(Rejected):
 
 
 @dataclass(frozen=True, slots=True)
-class Clarification:
-    """A question whose answer is the session's next message, and the number of the event that asked it."""
+class Question:
+    """A question to a person, and the event that asked it."""
 
-    asked: ClarificationRequested
-    seq: int
+    event: Numbered
+    asked: Asked
 
-
-Question = Clarification | ApprovalRequested
+    @property
+    def name(self) -> str:
+        return questions.name_of(self.event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,6 @@ class TurnStatus:
 
     turn: TurnShown
     question: Question | None
-
-    @property
-    def ended(self) -> bool:
-        return self.turn.ended_at is not None
 
 
 class TurnClient:
@@ -193,7 +190,12 @@ class TurnClient:
     async def status(self, turn_id: str) -> TurnStatus:
         """Return a turn, and what it asks of a person."""
         turn = await self.turn(turn_id)
-        return TurnStatus(turn, None if turn.ended_at else await self._question(turn))
+        waits, tenant = turn.state.startswith("awaiting"), self._who.tenant
+        match await self._here.store.open_question(tenant, turn.session_id, turn_id) if waits else None:
+            case Numbered(event=ApprovalRequested() | ClarificationRequested() as asked) as event:
+                return TurnStatus(turn, Question(event, asked))
+            case _:
+                return TurnStatus(turn, None)
 
     async def reply(
         self, turn_id: str, text: str, *, attachments: Sequence[str] = (), key: str | None = None
@@ -241,16 +243,6 @@ class TurnClient:
         with anyio.CancelScope(shield=True), anyio.move_on_after(CANCEL_SECONDS), suppress(SumaError):
             await self.cancel(turn_id, reason="its client left")
 
-    async def _question(self, turn: TurnShown) -> Question | None:
-        if turn.state == AWAITING_CLARIFICATION:
-            asked = await self._here.store.clarification(self._who.tenant, turn.session_id, turn.turn_id)
-            return Clarification(ClarificationRequested.model_validate(asked), asked["seq"])
-        found = await self._here.store.approvals(
-            self._who.tenant, reader=access.reader(self._who), session=turn.session_id, most=APPROVALS_MOST
-        )
-        ours = (approval for approval in found if approval.turn_id == turn.turn_id)
-        return next((ApprovalRequested.model_validate(approval.data) for approval in ours), None)
-
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:
     yield content
@@ -258,7 +250,6 @@ async def _once(content: bytes) -> AsyncIterator[bytes]:
 
 __all__ = [
     "STALE",
-    "Clarification",
     "End",
     "Heartbeat",
     "Numbered",

@@ -104,8 +104,8 @@ class Inbox:
             # The task has taken this message before, and asks nothing or something else since.
             return Sent(task)
         asked_at = (await self._store.now(call.who.tenant, call.who.id, task)).at
-        if isinstance(status.question, ApprovalRequested):
-            decided = await self._decided(call, status.question, message, shown=shown and len(asked) == 1)
+        if status.question is not None and isinstance(status.question.asked, ApprovalRequested):
+            decided = await self._decided(call, status.question.asked, message, shown=shown and len(asked) == 1)
             return Sent(task, asked_at=asked_at if decided else None)
         if taken is None:
             files = await attached(call.turns, message.files)

@@ -38,7 +38,7 @@ from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.a2a.store import ExchangedMessage, File, TaskTurn, question_id
-from services.gateway.surfaces.turns import Clarification, Question
+from services.gateway.surfaces.turns import Question
 
 EXTENSION = "urn:suma:a2a:turn:v1"
 """Our extension: what a message may say of its turn, and what an update says of its event."""
@@ -164,10 +164,8 @@ def _status_after(item: Numbered, turn: TaskTurn) -> TaskStatus:
         case TurnEnded() as ended:
             state = STATES[ended.state]
             message = _agent_message(turn, item.correlation or turn.turn_id, ended.detail or ended.reason or "")
-        case ClarificationRequested() as asked:
-            state, message = TaskState.TASK_STATE_INPUT_REQUIRED, _question(turn, Clarification(asked, item.seq))
-        case ApprovalRequested() as asked:
-            state, message = TaskState.TASK_STATE_INPUT_REQUIRED, _question(turn, asked)
+        case ClarificationRequested() | ApprovalRequested() as asked:
+            state, message = TaskState.TASK_STATE_INPUT_REQUIRED, _question(turn, Question(item, asked))
     return TaskStatus(state=state, message=message, timestamp=_time(item.time))
 
 
@@ -216,13 +214,13 @@ def _file(file: File, base: str) -> Artifact:
 
 def _question(turn: TaskTurn, question: Question) -> Message:
     """Return the message of a status that waits for the client."""
-    if isinstance(question, Clarification):
-        name, text = question_id(turn.turn_id, question.seq), question.asked.question
-        choices = question.asked.model_dump(mode="json", include={"candidates", "missing"})
-        about = {"type": "clarification", **choices}
+    asked = question.asked
+    if isinstance(asked, ApprovalRequested):
+        name, text = asked.approval_id, "\n".join((*questions.described(asked), how(asked)))
+        about = {"type": "approval", **asked.model_dump(mode="json")}
     else:
-        name, text = question.approval_id, "\n".join((*questions.described(question), how(question)))
-        about = {"type": "approval", **question.model_dump(mode="json")}
+        name, text = question_id(turn.turn_id, question.event.seq), asked.question
+        about = {"type": "clarification", **asked.model_dump(mode="json", include={"candidates", "missing"})}
     data = Part(data=ParseDict(about, Value()), media_type="application/json")
     return Message(
         message_id=name,

@@ -52,7 +52,7 @@ from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, S
 from services.gateway.surfaces.mcp.progress import words_of
 from services.gateway.surfaces.mcp.state import IDEMPOTENCY_KEY, elicits_forms
 from services.gateway.surfaces.turn_view import TurnView, fold
-from services.gateway.surfaces.turns import STALE, Clarification, End, Heartbeat, Numbered, Question, TurnClient
+from services.gateway.surfaces.turns import STALE, End, Heartbeat, Numbered, Question, TurnClient
 
 Context = ServerRequestContext[Any, Request]
 Result = CallToolResult | InputRequiredResult
@@ -99,7 +99,7 @@ class RequestState(BaseModel):
 
     turn_id: str
     asked: str
-    """The question, by `key_of`."""
+    """The name of the question."""
 
 
 @dataclass
@@ -196,7 +196,8 @@ class Call:
         if not isinstance(session, str) or (self.key is not None and await self.turns.begun(self.key)):
             return
         open = await self.turns.open_turn(session)
-        if open is not None and isinstance((await self.turns.status(open)).question, ApprovalRequested):
+        question = (await self.turns.status(open)).question if open is not None else None
+        if question is not None and isinstance(question.asked, ApprovalRequested):
             raise Rejected(
                 f"the session waits for an approval, which no tool gives; call {FOLLOW} with turn_id {open}, then this",
                 code="SESSION_WAITS",
@@ -207,7 +208,7 @@ class Call:
         said = (params.input_responses or {}).get(QUESTION)
         status = await self.turns.status(state.turn_id)
         question = status.question
-        if isinstance(said, ElicitResult) and question is not None and key_of(question, state.turn_id) == state.asked:
+        if isinstance(said, ElicitResult) and question is not None and question.name == state.asked:
             if said.action == "cancel":
                 return waiting(status.turn, question)
             seen = await self._last(status.turn)
@@ -239,7 +240,7 @@ class Call:
                     continue
                 turn_id, asked, *_ = self.form.split("/")
                 status, self.form = await self.turns.status(turn_id), ""
-                if status.question is not None and key_of(status.question, turn_id) == asked:
+                if status.question is not None and status.question.name == asked:
                     dismissed.append(waiting(status.turn, status.question))
                     leave()
 
@@ -294,17 +295,17 @@ class Call:
         question = status.question
         if question is None:
             return None
-        if (key := key_of(question, turn.turn_id)) in self.asked:
+        if (key := question.name) in self.asked:
             # An answer did not fit: the form is gone, and the question is open.
             stale = isinstance(event.event, ApprovalClosed) and event.event.outcome == STALE
             return waiting(status.turn, question) if stale and event.seq > self.asked[key] else None
         self.asked[key] = await self._last(status.turn)
-        if not self.elicits or not questions.is_asked(question):
+        if not self.elicits or not questions.is_asked(question.asked):
             return waiting(status.turn, question)
         if self.stream is not None:
             self.form = await self.stream.ask(turn.turn_id, question)
             return None
-        form = questions.form(question, self.context.protocol_version)
+        form = questions.form(question.asked, self.context.protocol_version)
         state = RequestState(turn_id=turn.turn_id, asked=key)
         return InputRequiredResult(
             input_requests={QUESTION: ElicitRequest(params=form)}, request_state=state.model_dump_json()
@@ -333,11 +334,6 @@ class Call:
             raise
 
 
-def key_of(question: Question, turn_id: str) -> str:
-    """Return what tells a question from every other."""
-    return f"{turn_id}.{question.seq}" if isinstance(question, Clarification) else question.approval_id
-
-
 def dismissal(form: str) -> str:
     """Return the key of the receipt that says that a client has dismissed a form."""
     return f"mcp-dismissed-{digest(form, None)}"
@@ -345,17 +341,18 @@ def dismissal(form: str) -> str:
 
 async def answer(turns: TurnClient, turn_id: str, question: Question, said: ElicitResult) -> bool:
     """Pass a person's answer on to the turn that asked; return whether there was one."""
-    if isinstance(question, Clarification):
-        text = questions.reply_of(said)
-        if text is not None:
-            await turns.reply(turn_id, text, key=f"mcp-{key_of(question, turn_id)}")
-        elif said.action == "decline":
-            await cancel(turns, turn_id, "the user declined to answer")
-        return text is not None or said.action == "decline"
-    decision = questions.answer_of(question, said)
-    if decision is not None:
-        await turns.decide(question.approval_id, decision)
-    return decision is not None
+    asked = question.asked
+    if isinstance(asked, ApprovalRequested):
+        decision = questions.answer_of(asked, said)
+        if decision is not None:
+            await turns.decide(asked.approval_id, decision)
+        return decision is not None
+    text = questions.reply_of(said)
+    if text is not None:
+        await turns.reply(turn_id, text, key=f"mcp-{question.name}")
+    elif said.action == "decline":
+        await cancel(turns, turn_id, "the user declined to answer")
+    return text is not None or said.action == "decline"
 
 
 async def cancel(turns: TurnClient, turn_id: str, reason: str) -> None:
@@ -381,8 +378,8 @@ def ended(turn: TurnShown, last: StepChanged | None) -> CallToolResult:
 
 def waiting(turn: TurnShown, question: Question) -> CallToolResult:
     """Return the result of a turn that waits for a person whom this client cannot ask."""
-    text = questions.text_of(question)
-    if isinstance(question, Clarification):
+    asked, text = question.asked, questions.text_of(question.asked)
+    if isinstance(asked, ClarificationRequested):
         how = f"Answer with {RUN}, session_id {turn.session_id}, and the answer as text."
         shown: dict[str, Any] = {"kind": "clarification", "text": text}
     else:
@@ -390,8 +387,7 @@ def waiting(turn: TurnShown, question: Question) -> CallToolResult:
             "A person answers it in Suma's web page, or with `suma approve`; "
             f"then call {FOLLOW} with turn_id {turn.turn_id}."
         )
-        about = {"approval_id": question.approval_id, "digest": question.digest}
-        shown = {"kind": question.kind, "text": text, **about}
+        shown = {"kind": asked.kind, "text": text, "approval_id": asked.approval_id, "digest": asked.digest}
     content: list[ContentBlock] = [TextContent(text=f"{text}\n\n{how}")]
     return CallToolResult(content=content, structured_content={**_shown(turn), "question": shown})
 

@@ -140,7 +140,7 @@ class Handshakes:
         turn_id, asked = [*message["id"].split("/"), ""][:2]
         with suppress(SumaError):
             status = await turns.status(turn_id)
-            if status.question is None or calls.key_of(status.question, turn_id) != asked:
+            if status.question is None or status.question.name != asked:
                 return
             with suppress(SumaError, ValidationError):
                 said = ElicitResult.model_validate(message.get("result"))
@@ -211,12 +211,12 @@ class CallStream(EventStore):
         the call: another call asks anew.
         """
         assert self._write is not None
-        name = f"{turn_id}/{calls.key_of(question, turn_id)}/{self.key}"
+        name = f"{turn_id}/{question.name}/{self.key}"
         asked = JSONRPCRequest(
             jsonrpc="2.0",
             id=name,
             method="elicitation/create",
-            params=questions.form(question, self._version).model_dump(
+            params=questions.form(question.asked, self._version).model_dump(
                 by_alias=True, mode="json", exclude_none=True, exclude={"mode"}
             ),
         )

@@ -8,12 +8,12 @@ from typing import Any
 from mcp_types import ElicitRequestFormParams, ElicitResult
 from mcp_types.version import is_version_at_least
 
-from libs.events import ApprovalRequested
+from libs.events import ApprovalRequested, ClarificationRequested
 from libs.texts import literal
 from services.gateway.sessions.models import Answer
 from services.gateway.sessions.outcomes import EFFECT
 from services.gateway.surfaces import questions
-from services.gateway.surfaces.turns import Clarification, Question
+from services.gateway.surfaces.questions import Asked
 
 Schema = dict[str, Any]
 
@@ -24,24 +24,23 @@ MULTI_SELECT = "2025-11-25"
 """The first revision whose forms have lists to choose from."""
 
 
-def is_asked(question: Question) -> bool:
+def is_asked(asked: Asked) -> bool:
     """Return whether a form can ask this. Whether an effect happened is found out elsewhere, and reported there."""
-    return isinstance(question, Clarification) or question.kind != EFFECT
+    return isinstance(asked, ClarificationRequested) or asked.kind != EFFECT
 
 
-def form(question: Question, version: str) -> ElicitRequestFormParams:
+def form(asked: Asked, version: str) -> ElicitRequestFormParams:
     """Return the form that asks a person."""
-    if isinstance(question, Clarification):
-        return ElicitRequestFormParams(message=text_of(question), requested_schema=_answer_schema(question))
-    return ElicitRequestFormParams(message=text_of(question), requested_schema=_approval_schema(question, version))
+    schema = _approval_schema(asked, version) if isinstance(asked, ApprovalRequested) else _answer_schema(asked)
+    return ElicitRequestFormParams(message=text_of(asked), requested_schema=schema)
 
 
-def text_of(question: Question) -> str:
+def text_of(asked: Asked) -> str:
     """Return a question in words, with what an answer is about."""
-    if isinstance(question, Clarification):
-        return questions.text_of(question.asked)
-    tool = [literal(f"{question.tool} {_short(question.args)}")] if question.tool else []
-    return "\n".join((*questions.described(question), *tool))
+    if isinstance(asked, ClarificationRequested):
+        return questions.text_of(asked)
+    tool = [literal(f"{asked.tool} {_short(asked.args)}")] if asked.tool else []
+    return "\n".join((*questions.described(asked), *tool))
 
 
 def answer_of(question: ApprovalRequested, said: ElicitResult) -> Answer | None:
@@ -63,10 +62,10 @@ def reply_of(said: ElicitResult) -> str | None:
     return text if said.action == "accept" and isinstance(text, str) and text.strip() else None
 
 
-def _answer_schema(question: Clarification) -> Schema:
+def _answer_schema(asked: ClarificationRequested) -> Schema:
     answer: Schema = {"type": "string", "title": "Answer", "minLength": 1, "maxLength": 2000}
-    if missing := question.asked.missing:
-        answer["description"] = f"Missing: {', '.join(missing)}"
+    if asked.missing:
+        answer["description"] = f"Missing: {', '.join(asked.missing)}"
     return {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
 
 
