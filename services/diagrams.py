@@ -22,7 +22,6 @@ GROUPS = {
     BUSY: "busy",
     OPEN - BUSY: "not busy",
     NO_WORK: "no work",
-    OPEN - {TurnState.AWAITING_CLARIFICATION}: "any other",
 }
 """Names of the sets of states that many rules share."""
 LEGEND = """\

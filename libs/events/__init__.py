@@ -30,6 +30,7 @@ from libs.events.memory import FeedbackGiven, RememberRequested
 from libs.events.outbound import (
     ApprovalClosed,
     ApprovalRequested,
+    ClarificationReplied,
     ClarificationRequested,
     MessageCompleted,
     Outbound,
@@ -87,6 +88,7 @@ __all__ = [
     "Asset",
     "Attached",
     "Body",
+    "ClarificationReplied",
     "ClarificationRequested",
     "Diff",
     "DiffEntry",

@@ -38,6 +38,8 @@ class MessageReceived(Spoken):
     """Uploads of the sender; no two have the same file name."""
     call: ToolCall | None = None
     """The one call that the turn makes; `text` describes it. Every check of a planned call applies to it."""
+    answers: str | None = None
+    """The turn whose clarification it answers; if that is closed by now, the message begins `turn_id` instead."""
 
 
 @event("suma.approval.decided.v1", INBOUND)

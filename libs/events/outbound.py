@@ -153,7 +153,7 @@ class ApprovalClosed(Event):
 
 @event("suma.clarification.requested.v1", OUTBOUND)
 class ClarificationRequested(Event):
-    """The turn waits for an answer: the session's next message."""
+    """The turn waits for an answer: the session's next message that is accepted after this event."""
 
     turn_id: str
     question: str
@@ -161,6 +161,17 @@ class ClarificationRequested(Event):
     missing: tuple[str, ...] = ()
     offers: tuple[str, ...] = ()
     """Replies to choose from, in words; any other words answer it, too."""
+
+
+@event("suma.clarification.replied.v1", OUTBOUND)
+class ClarificationReplied(Event):
+    """A message that answers the turn's question was read."""
+
+    turn_id: str
+    message_id: str
+    text: str
+    instead: str | None = None
+    """The turn that the message begins instead: the question was closed before, or the message is refused."""
 
 
 @event("suma.message.completed.v1", OUTBOUND)
@@ -200,6 +211,7 @@ Outbound: TypeAlias = (
     | ApprovalRequested
     | ApprovalClosed
     | ClarificationRequested
+    | ClarificationReplied
     | MessageCompleted
     | WorkspaceChanged
 )

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from libs.errors import Rejected
 
-ANSWERED_CLARIFICATION = "ANSWERED_CLARIFICATION"
-"""Why the turn of a message ends that answers a question; the detail is the turn that asked, which goes on."""
 POLICY = "the policy does not allow it"
 OUTSIDE = "it is outside this folder"
 LATE = "there was no answer in time; ask again"

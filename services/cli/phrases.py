@@ -115,6 +115,7 @@ WAITING: Mapping[str, str] = {
     "plan.proposed": "starting",
     "step.changed": "working",
     "approval.closed": "continuing",
+    "clarification.replied": "thinking",
     "workspace.changed": "answering",
 }
 """The activity after each event, shown while no step runs."""

@@ -39,6 +39,8 @@ def _describe(kind: str, data: Mapping[str, Any]) -> str:
             return _with(f"Answered: {str(data['outcome']).replace('_', ' ')}", data.get("reason"))
         case "clarification.requested":
             return _with("Asked", data["question"])
+        case "clarification.replied":
+            return _with("Reply", data["text"])
         case "message.completed":
             return _with("Answer", data["text"])
         case "workspace.changed":

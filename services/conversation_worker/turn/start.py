@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from libs import ids
 from libs.events import (
     ActionRecorded,
+    ClarificationReplied,
     MessageReceived,
     RememberRequested,
     TurnAnalysed,
     TurnQueued,
     TurnStarted,
 )
-from libs.events.reasons import ANSWERED_CLARIFICATION
 from libs.leases import NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
@@ -49,11 +49,13 @@ async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage,
     if message.turn_id in uow.session.cancelled:
         uow.end_turn(message.turn_id, Outcome(state=TurnState.CANCELLED, reason="CANCELLED"))
         return
+    if message.answers is not None and not uow.accepts(Input.REPLY, message.answers):
+        message = _begins_own_turn(uow, message)
     if event_sizes.size(said.text) > event_sizes.TEXT_MOST:
         refuse(uow, message, "MESSAGE_TOO_LARGE", f"a message has at most {event_sizes.TEXT_MOST} bytes")
         return
     decision = await context.decide("conversation.send", uow, message, length=len(said.text))
-    uow.emit(recorded(decision, message, turn_id=message.turn_id, resource=message.message_id))
+    uow.emit(recorded(decision, message, turn_id=message.answers or message.turn_id, resource=message.message_id))
     if not decision.allowed:
         refuse(uow, message, "POLICY_DENIED", decision.reason)
         return
@@ -66,8 +68,11 @@ def _take(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on_b
     """Let the turn take a message: as the answer to a clarification, as its begin, into the mailbox, or not at all."""
     turn = uow.conversation.turn
     key = uow.cause.tenant, uow.session.session_id
+    if message.answers is not None:
+        uow.take(Input.REPLY, message.answers, message)
+        return
     if message.call is not None and turn is not None and turn.state is TurnState.AWAITING_CLARIFICATION:
-        # A call answers no question.
+        # Its client would wait as long as the question does.
         refuse(uow, message, "BUSY", "another turn waits for an answer")
         return
     # A message behind a queued one must not overtake it, even with a free slot.
@@ -150,6 +155,7 @@ async def begin(context: TurnContext, uow: UnitOfWork, given: Incoming) -> None:
 def refuse(uow: UnitOfWork, message: QueuedMessage, reason: str, detail: str) -> None:
     """Refuse a message before it becomes a turn."""
     metrics.messages.labels("refused").inc()
+    _begins_own_turn(uow, message)
     uow.end_turn(message.turn_id, Outcome(state=TurnState.REFUSED, reason=reason, detail=detail))
 
 
@@ -170,23 +176,32 @@ def _stale(message: QueuedMessage) -> ActionRecorded:
     )
 
 
-async def answer_clarification(_: TurnContext, uow: UnitOfWork, given: Incoming) -> None:
-    """Take the answer to a clarification: its own turn ends with it, and the turn that asked continues."""
-    turn, message = uow.turn, given.message
+async def answer_clarification(_: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
+    """Take the answer to the turn's clarification."""
+    turn = uow.turn
     # The wait for this answer, which would end the turn as unanswered.
     if turn.working is not None:
         uow.end(turn.working)
     add_message(uow, message.message_id, "user", message.text)
     uow.emit(
-        TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text),
+        ClarificationReplied(turn_id=turn.turn_id, message_id=message.message_id, text=message.text),
         memory_request(message, message.message_id, "message", message.text),
     )
-    answered = Outcome(state=TurnState.COMPLETED, reason=ANSWERED_CLARIFICATION, detail=turn.turn_id)
-    uow.end_turn(message.turn_id, answered)
+    uow.note_ended(message.turn_id)
     before = (*turn.replies, turn.clarification) if turn.clarification is not None else turn.replies
     _attach(uow, message)
     uow.update_turn(attachments=attached(turn.attachments, message.attachments))
     uow.update_turn(clarification=message.text, replies=before[-REPLIES_MOST:], skill=message.skill or turn.skill)
+
+
+def _begins_own_turn(uow: UnitOfWork, message: QueuedMessage) -> QueuedMessage:
+    """Return a message that answers no question any more, and report its turn if it was to answer one."""
+    if message.answers is None:
+        return message
+    # One that is refused may be larger than an event.
+    about = {"message_id": message.message_id, "text": message.text[: event_sizes.ANSWER_MOST]}
+    uow.emit(ClarificationReplied(turn_id=message.answers, instead=message.turn_id, **about))
+    return message.model_copy(update={"answers": None})
 
 
 def _attach(uow: UnitOfWork, message: QueuedMessage) -> None:

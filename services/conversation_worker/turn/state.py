@@ -60,6 +60,8 @@ class QueuedMessage(Value):
     skill: str | None = None
     attachments: tuple[Asset, ...] = ()
     call: ToolCall | None = None
+    answers: str | None = None
+    """The turn whose clarification it answers; None once it is known to answer none."""
 
 
 class Outcome(Value):

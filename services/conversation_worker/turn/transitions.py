@@ -12,9 +12,9 @@ BEGIN TABLE (`python -m services.diagrams` writes it)
     none + message [no slot, room, none queued] → stays: queue the message, wait for a slot
     none + message [no slot, room, others queued] → stays: queue the message
     none + message [no slot, no room] → stays: refuse the message
-    awaiting clarification + message [not stopping] → context: take the clarification, gather context
-    any other + message [room] → stays: queue the message
-    any other + message [no room] → stays: refuse the message
+    any + message [room] → stays: queue the message
+    any + message [no room] → stays: refuse the message
+    awaiting clarification + reply [not stopping] → context: take the clarification, gather context
     none + slot free → context: begin the turn, gather context
     context + context gathered [not stopping] → thinking: request a plan
     thinking + plan approved [not stopping] → acting: advance steps
@@ -83,6 +83,7 @@ class Input(StrEnum):
     """An input of a turn. The first two groups come from outside; the last one follows from an effect."""
 
     MESSAGE = "message"
+    REPLY = "reply"
     SLOT_FREE = "slot free"
     ROLLBACK = "rollback"
     RESTORE = "restore"
@@ -283,9 +284,9 @@ RULES: tuple[Rule, ...] = (
     _stays([None], N.MESSAGE, E.QUEUE_MESSAGE, E.WAIT_FOR_SLOT, when=("no slot", "room", "none queued")),
     _stays([None], N.MESSAGE, E.QUEUE_MESSAGE, when=("no slot", "room", "others queued")),
     _stays([None], N.MESSAGE, E.REFUSE_MESSAGE, when=("no slot", "no room")),
-    _rule([S.AWAITING_CLARIFICATION], N.MESSAGE, S.CONTEXT, E.TAKE_CLARIFICATION, E.GATHER_CONTEXT),
-    _stays(OPEN - {S.AWAITING_CLARIFICATION}, N.MESSAGE, E.QUEUE_MESSAGE, when=("room",)),
-    _stays(OPEN - {S.AWAITING_CLARIFICATION}, N.MESSAGE, E.REFUSE_MESSAGE, when=("no room",)),
+    _stays(OPEN, N.MESSAGE, E.QUEUE_MESSAGE, when=("room",)),
+    _stays(OPEN, N.MESSAGE, E.REFUSE_MESSAGE, when=("no room",)),
+    _rule([S.AWAITING_CLARIFICATION], N.REPLY, S.CONTEXT, E.TAKE_CLARIFICATION, E.GATHER_CONTEXT),
     _rule([None], N.SLOT_FREE, S.CONTEXT, E.BEGIN_TURN, E.GATHER_CONTEXT),
     # Planning
     _rule([S.CONTEXT], N.CONTEXT_GATHERED, S.THINKING, E.REQUEST_PLAN),
@@ -371,7 +372,7 @@ def _refused(position: Position, input: Input, about: str) -> Refusal | None:
         return None
     if input in NEW:
         return Refusal.SEEN if about in position.seen else None
-    if input is Input.CANCEL:
+    if input in (Input.REPLY, Input.CANCEL):
         return None if about == position.turn_id and not position.stopping else Refusal.STALE
     return None if about in position.waits_for else Refusal.STALE
 

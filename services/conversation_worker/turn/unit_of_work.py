@@ -85,11 +85,15 @@ class UnitOfWork:
 
     def end_turn(self, turn_id: str, outcome: Outcome) -> None:
         """Report that a turn has ended, and remember it: no turn ends twice."""
-        # Kept with the session, so that a late input of this turn is known as such; bounded, as the row is.
-        self.update_session(ended=(*self.session.ended, turn_id)[-ENDED_MOST:])
+        self.note_ended(turn_id)
         turn, about = self.conversation.turn, {"state": outcome.state.value, "reason": outcome.reason}
         usage = turn.usage if turn is not None and turn.turn_id == turn_id else Usage()
         self.emit(TurnEnded(turn_id=turn_id, detail=outcome.detail[:2000], usage=usage, **about))
+
+    def note_ended(self, turn_id: str) -> None:
+        """Remember a turn as over, or as never to begin."""
+        # Kept with the session, so that a late input of this turn is known as such; bounded, as the row is.
+        self.update_session(ended=(*self.session.ended, turn_id)[-ENDED_MOST:])
 
     def has_running_calls(self) -> bool:
         """Return whether a call of a step is running."""

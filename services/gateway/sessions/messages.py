@@ -17,7 +17,7 @@ TITLE_MOST = 80
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message with its new ids. `at` is ISO 8601."""
+    """A message with its new ids. `at` is ISO 8601, `answers` the turn whose clarification it answers."""
 
     message_id: str
     turn_id: str
@@ -29,6 +29,7 @@ class Message:
     at: str
     attachments: tuple[Asset, ...] = ()
     call: ToolCall | None = None
+    answers: str | None = None
 
 
 def title_of(text: str) -> str:
@@ -52,12 +53,15 @@ def opened(
 
 
 def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
-    """Return the changeset of a message: its event in the sequence, its turn, and the conversation worker's event."""
+    """Return the changeset of a message: its event in the sequence, the turn that it begins unless it answers one, and
+    the conversation worker's event.
+    """
+    place = message.answers or message.turn_id
     shown = CopiedEvent(
         session_id=cause.session,
         event_id=message.message_id,
         event_type=ACCEPTED,
-        turn_id=message.turn_id,
+        turn_id=place,
         occurred_at=message.at,
         data={
             "message_id": message.message_id,
@@ -65,13 +69,15 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
             "principal": caller.id,
             "hitl": message.hitl,
             "attachments": [asset.model_dump(mode="json") for asset in message.attachments],
+            "answers": message.answers is not None,
         },
         correlation=cause.correlation,
         causation=cause.causation,
     )
     titled = SessionTitled(session_id=cause.session, title=title_of(message.text))
-    turn = _turn(cause, turn_id=message.turn_id, message_id=message.message_id, text=message.text, at=message.at)
-    changeset = Changeset(cause).put(shown, titled, turn, *_attached(cause, caller, message))
+    changeset = Changeset(cause).put(shown, titled, *_attached(cause, caller, message, place))
+    if message.answers is None:
+        changeset = changeset.put(_turn(cause, place, message_id=message.message_id, text=message.text, at=message.at))
     return changeset.emit(
         MessageReceived(
             message_id=message.message_id,
@@ -85,27 +91,28 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
             skill=message.skill,
             attachments=message.attachments,
             call=message.call,
+            answers=message.answers,
         )
     )
 
 
 def turn_opened(cause: Cause, *, turn_id: str, text: str, at: str) -> Changeset:
     """Return the changeset of a turn without a message: a rollback's."""
-    return Changeset(cause).put(_turn(cause, turn_id=turn_id, message_id=None, text=text, at=at))
+    return Changeset(cause).put(_turn(cause, turn_id, message_id=None, text=text, at=at))
 
 
-def _attached(cause: Cause, caller: Principal, message: Message) -> Iterator[MessageAttached]:
+def _attached(cause: Cause, caller: Principal, message: Message, turn: str) -> Iterator[MessageAttached]:
     for file in message.attachments:
         yield MessageAttached(
             session_id=cause.session,
-            turn_id=message.turn_id,
+            turn_id=turn,
             asset_id=file.asset_id,
             principal=caller.id,
             filename=file.filename,
         )
 
 
-def _turn(cause: Cause, *, turn_id: str, message_id: str | None, text: str, at: str) -> TurnOpened:
+def _turn(cause: Cause, turn_id: str, *, message_id: str | None, text: str, at: str) -> TurnOpened:
     return TurnOpened(
         turn_id=turn_id, session_id=cause.session, message_id=message_id, text=text, state="received", at=at
     )

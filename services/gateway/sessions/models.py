@@ -23,6 +23,9 @@ Reason = Annotated[str, StringConstraints(max_length=2_000)]
 Exclusions = Annotated[tuple[Annotated[str, StringConstraints(max_length=4096)], ...], Field(max_length=1_000)]
 
 
+AWAITING_CLARIFICATION = "awaiting_clarification"
+
+
 class NewSession(RequestModel):
     """A new session with one workspace. Without a root, the workspace is managed by Suma."""
 
@@ -189,7 +192,9 @@ class Cancel(RequestModel):
 
 
 class SessionShown(ResponseModel):
-    """A session. `turn_id` is its oldest open turn; `last_seq` is the number of its last event."""
+    """A session. `turn_id` is the open turn that asks for a clarification, else the oldest; `last_seq` is the number of
+    its last event.
+    """
 
     session_id: str
     principal: str
@@ -212,6 +217,11 @@ class Session(SessionShown):
 
     context: str | None
     """Its name in another protocol, for its own principal."""
+
+    @property
+    def asking(self) -> str | None:
+        """The turn that waits for the answer to its clarification."""
+        return self.turn_id if self.turn_state == AWAITING_CLARIFICATION else None
 
 
 class Share(RequestModel):
@@ -258,12 +268,15 @@ class History(ResponseModel):
 
 
 class Accepted(ResponseModel):
-    """A durable message that becomes a turn. Read the session's events from `after`."""
+    """A durable message. Read the session's events from `after`."""
 
     session_id: str
     message_id: str
     turn_id: str
+    """The turn that it begins, or whose question it answers."""
     after: int
+    answers: bool = False
+    """Whether it answers the turn's open clarification."""
 
 
 class RunResponse(Accepted):
@@ -290,6 +303,8 @@ class MessageAccepted(ResponseModel):
     principal: str
     hitl: Hitl
     attachments: list[Asset] = Field(default=[])
+    answers: bool = False
+    """Whether it answers a clarification of its turn, instead of beginning it."""
 
 
 class Delta(ResponseModel):

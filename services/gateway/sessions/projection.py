@@ -12,6 +12,7 @@ from libs.events import (
     ApprovalClosed,
     ApprovalRequested,
     Asset,
+    ClarificationReplied,
     ClarificationRequested,
     Envelope,
     MessageCompleted,
@@ -21,7 +22,6 @@ from libs.events import (
     TurnQueued,
     TurnStarted,
 )
-from libs.events.reasons import ANSWERED_CLARIFICATION
 from services.gateway.files.rows import AssetPut
 from services.gateway.http.models import short
 from services.gateway.sessions import rows
@@ -51,12 +51,14 @@ def projected(event: Envelope[Any]) -> Iterator[Row]:
             yield rows.TurnMoved(turn, state="running", started_at=at, moved_at=at)
         case ClarificationRequested(turn_id=turn):
             yield rows.TurnMoved(turn, state="awaiting_clarification", moved_at=at)
+        case ClarificationReplied(turn_id=turn, instead=None):
+            yield rows.TurnMoved(turn, state="running", moved_at=at)
+        case ClarificationReplied(message_id=message, text=text, instead=str(turn)):
+            yield rows.TurnOpened(turn, event.session, message, text, "received", at)
         case MessageCompleted(turn_id=turn, text=text):
             yield rows.TurnMoved(turn, answer=text)
         case TurnEnded(turn_id=turn, state=state, reason=reason, detail=detail):
             yield rows.TurnMoved(turn, state=state, reason=reason, detail=detail, ended_at=at)
-            if reason == ANSWERED_CLARIFICATION:
-                yield rows.TurnMoved(detail, state="running", moved_at=at)
         case StepChanged(result=Asset() as result):
             yield _asset_stored(event, result)
         case ApprovalRequested():

@@ -1,5 +1,5 @@
 -- name: session_by_id(tenant, session)^
--- A session with the last number of its sequence, and its oldest open turn.
+-- A session with the last number of its sequence, and its open turn: the one that asks for a clarification, else the oldest.
 select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
     s.context, t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
@@ -7,7 +7,8 @@ select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_a
 from gateway.session_envelopes s
 left join lateral (
     select t.turn_id, t.state from gateway.turns t
-    where t.tenant_id = s.tenant_id and t.session_id = s.session_id and t.ended_at is null order by t.turn_id limit 1
+    where t.tenant_id = s.tenant_id and t.session_id = s.session_id and t.ended_at is null
+    order by t.state <> 'awaiting_clarification', t.turn_id limit 1
 ) as t on true
 where s.tenant_id = :tenant and s.session_id = :session;
 
@@ -21,7 +22,8 @@ select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_a
 from gateway.session_envelopes s
 left join lateral (
     select t.turn_id, t.state from gateway.turns t
-    where t.tenant_id = s.tenant_id and t.session_id = s.session_id and t.ended_at is null order by t.turn_id limit 1
+    where t.tenant_id = s.tenant_id and t.session_id = s.session_id and t.ended_at is null
+    order by t.state <> 'awaiting_clarification', t.turn_id limit 1
 ) as t on true
 where s.tenant_id = :tenant
     and (cast(:before as text) is null or (s.created_at, s.session_id) < (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -193,7 +194,9 @@ async def say_in(
     body: NewMessage,
     key: IdempotencyKey = None,
 ) -> Accepted:
-    """Send a message in a session. It is durable once this answers, and becomes one turn."""
+    """Send a message in a session. It is durable once this answers, and becomes one turn, or the answer to the
+    clarification that the session's turn waits for.
+    """
     known = FirstMessage(**body.model_dump(), session_id=session_id)
     return await send_message(here, who, IdempotentRequest.of(request, key, body), known)
 
@@ -252,9 +255,11 @@ async def send_message(
     opens: str | None = None,
     context: str | None = None,
     call: ToolCall | None = None,
+    answers: str | None = None,
 ) -> Accepted:
     """Accept a message, and open a session for it if needed, in one transaction. `opens` is the id of a new one,
-    `context` its name in another protocol, `call` all that its turn does.
+    `context` its name in another protocol, `call` all that its turn does, `answers` the turn whose clarification it
+    answers. One that names none answers what its session asks. A call answers no question.
     """
     found = await here.writable(who, body.session_id) if body.session_id else None
     await commands.refuse_without(here, who, "chat", "conversation.send", found.session_id if found else None)
@@ -268,7 +273,8 @@ async def send_message(
         await here.open_turns.admit(who.tenant, name)
         cause = commands.cause_of(who, name, turn)
         files = await here.files.uploads.attached(who, body.attachments)
-        message = _message(body, session, turn, at, files, call)
+        asking = session.asking if session is not None and call is None else None
+        message = replace(_message(body, session, turn, at, files, call), answers=answers or asking)
         if session is not None:
             changeset = messages.accepted(cause, who, message)
         else:
@@ -278,7 +284,13 @@ async def send_message(
             changeset = opened.emit(record) + messages.accepted(cause, who, message)
         wake = here.streams.waker(who.tenant, name)
         after = session.last_seq if session else 0
-        receipt = Accepted(session_id=name, message_id=message.message_id, turn_id=turn, after=after)
+        receipt = Accepted(
+            session_id=name,
+            message_id=message.message_id,
+            turn_id=message.answers or turn,
+            after=after,
+            answers=message.answers is not None,
+        )
         return CommandResult(changeset.on_commit(wake), receipt.model_dump())
 
     return Accepted.model_validate(await commands.write(here, who, once, decide))

@@ -207,7 +207,7 @@ class Call:
             )
         except ValidationError as error:
             raise _invalid(error) from None
-        return Segment(started.session_id, started.turn_id, started.after)
+        return Segment(started.session_id, started.turn_id, started.after, resumes=started.answers)
 
     async def _decide(self, asked: Numbered, approval: ApprovalRequested, wish: Wish) -> Segment:
         answer, place = _answer(approval, wish), await self._after(asked)

@@ -100,12 +100,9 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
         AccessChanged: the caller may not see it any more.
     """
     started = Accepted(session_id=segment.session_id, message_id="", turn_id=segment.turn_id, after=segment.after)
-    answered = None
     async with aclosing(until_the_end(turns, started, after=segment.after)) as items:
         async for item in items:
             match item:
-                case Numbered() if (found := asker(item)) is not None:
-                    answered = found
                 case Numbered(event=ApprovalClosed(outcome=outcomes.STALE)):
                     open = await last_question(turns, segment.turn_id)
                     if open is not None and open.seq <= segment.after:
@@ -115,10 +112,6 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
                     yield item
                     if isinstance(item, Numbered) and ends(item):
                         return
-    if answered is not None:
-        async with aclosing(follow(turns, Segment(segment.session_id, answered, segment.after))) as rest:
-            async for item in rest:
-                yield item
 
 
 async def until_the_end(
@@ -143,12 +136,6 @@ async def until_the_end(
                     yield item
 
 
-def asker(event: Numbered) -> str | None:
-    """Return the turn that continues, if this event ends a turn that only delivered its answer."""
-    carried = event.type == "turn.ended" and event.data.get("reason") == reasons.ANSWERED_CLARIFICATION
-    return str(event.data["detail"]) if carried else None
-
-
 async def left(request: Request, item: object) -> bool:
     """Return whether the client has left, as far as a heartbeat shows."""
     return isinstance(item, Heartbeat) and await request.is_disconnected()
@@ -165,9 +152,6 @@ async def so_far(turns: TurnClient, turn: TurnShown, segment: Segment) -> list[N
     """Return the events of a segment up to now."""
     found = list[Numbered]()
     for event in await turns.events(turn, after=segment.after):
-        if (answered := asker(event)) is not None:
-            asking = await turns.turn(answered)
-            return await so_far(turns, asking, Segment(segment.session_id, asking.turn_id, segment.after))
         found.append(event)
         if ends(event):
             break

@@ -15,6 +15,7 @@ from libs.events import (
     ApprovalClosed,
     ApprovalRequested,
     Args,
+    ClarificationReplied,
     ClarificationRequested,
     MessageCompleted,
     Plan,
@@ -75,6 +76,8 @@ def fold(view: TurnView, item: Numbered) -> TurnView:
             return replace(view, state="awaiting_clarification")
         case ApprovalClosed(outcome=outcome):
             return view if outcome == outcomes.STALE else replace(view, state="running")
+        case ClarificationReplied(instead=instead):
+            return view if instead else replace(view, state="running")
         case MessageCompleted(usage=usage):
             return replace(view, usage=usage)
         case TurnEnded(state=state):

@@ -27,6 +27,7 @@ from services.gateway.identity.security import READING, require
 from services.gateway.sessions import approvals
 from services.gateway.sessions import routes as sessions
 from services.gateway.sessions.models import (
+    AWAITING_CLARIFICATION,
     Accepted,
     Answer,
     Cancel,
@@ -42,7 +43,6 @@ from services.gateway.surfaces import questions
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.questions import Asked
 
-AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")
 OUTCOME_LOOKS = 5
 """Times that an answer's outcome is waited for, each as long as the HTTP API waits."""
@@ -128,14 +128,17 @@ class TurnClient:
         return (await here.files.uploads.receive(who, upload, body, allowed)).upload_id
 
     async def follow(self, turn: Accepted | TurnShown, *, after: int | None = None) -> AsyncGenerator[Item | End]:
-        """Yield the turn's events, or those after a number, partial text and heartbeats, and at last why this ends.
+        """Yield the turn's events, or those after a number or its answer, partial text and heartbeats, and at last why
+        this ends.
 
         Raises:
             NotFound: there is no such session, or no such turn.
             TooManyStreams: too many streams are open.
         """
         require(self._who, READING)
-        if after is None:
+        if after is None and isinstance(turn, Accepted) and turn.answers:
+            after = turn.after
+        elif after is None:
             after = await self._here.store.turn_began(self._who.tenant, turn.session_id, turn.turn_id)
         view = await View.of(self._here, self._who, self._connection, turn.session_id, after, turn.turn_id)
         async with aclosing(view.items()) as items:
@@ -206,8 +209,7 @@ class TurnClient:
         once = IdempotentRequest(key, f"reply {turn_id}", body.model_dump(mode="json"))
         if turn.state != AWAITING_CLARIFICATION and await commands.earlier(self._here, self._who, once) is None:
             raise NothingAsked
-        sent = await sessions.send_message(self._here, self._who, once, body)
-        return sent.model_copy(update={"turn_id": turn_id})
+        return await sessions.send_message(self._here, self._who, once, body, answers=turn_id)
 
     async def decide(self, approval_id: str, answer: Answer, *, key: str | None = None) -> Commanded:
         """Approve, deny, or override an approval."""

@@ -64,7 +64,9 @@ def spoken(turn: str, asked: ApprovalRequested) -> list[Spoken]:
 
 
 @pytest.mark.requirement("P3")
-@pytest.mark.parametrize("forgery", ["without a proof", "another principal", "more scopes", "another event's proof"])
+@pytest.mark.parametrize(
+    "forgery", ["without a proof", "another principal", "more scopes", "another question", "another event's proof"]
+)
 async def test_forged_event_changes_nothing(at: RunningPlatform, forgery: str) -> None:
     turn = await at.say("tidy", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)
     asked = await at.asked(session="s")
@@ -74,6 +76,7 @@ async def test_forged_event_changes_nothing(at: RunningPlatform, forgery: str) -
         "without a proof": lambda event: event,
         "another principal": altered(sign, principal="mallory"),
         "more scopes": altered(sign, scopes=("*", "admin")),
+        "another question": altered(sign, answers="another"),
         "another event's proof": altered(sign),
     }[forgery]
     forged = spoken(turn, asked)

@@ -75,7 +75,7 @@ async def test_clarified_request_is_remembered(home: Dsns, tmp_path: Path) -> No
     async with run_platform(home, tmp_path, model=scripted_model(*heard)) as at:
         turn = await at.say("find them", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)
         await at.until(ClarificationRequested, session="s")
-        await at.say("the tmp files", session="s")
+        await at.say("the tmp files", session="s", answers=turn)
         await at.ended(turn, session="s")
         await at.ended(await at.say("look", session="s"), session="s")
         asked = [event.task for event in await at.logged("s") if isinstance(event, PlanRequested)]

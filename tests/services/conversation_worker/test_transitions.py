@@ -24,7 +24,7 @@ from services.conversation_worker.turn.transitions import (
 )
 from tests.services.conversation_worker.turn_world import CALL, QUESTION, SLOT, Exploration, World
 
-TAKEN = {Effect.BEGIN_TURN, Effect.QUEUE_MESSAGE, Effect.TAKE_CLARIFICATION, Effect.REFUSE_MESSAGE}
+TAKEN = {Effect.BEGIN_TURN, Effect.QUEUE_MESSAGE, Effect.REFUSE_MESSAGE}
 """What can become of a message."""
 LATER = {(Input.SLOT_FREE, Refusal.NOT_POSSIBLE)}
 """Answers that may be refused: a rollback began while the mailbox waited, so the mailbox goes on when it ends."""
@@ -79,6 +79,13 @@ def test_every_message_is_taken_once(explored: Exploration) -> None:
             assert Effect.REFUSE_MESSAGE not in step.move.effects or not step.position.room, step
 
 
+def test_reply_is_taken_only_while_a_clarification_is_open(explored: Exploration) -> None:
+    for step in explored.steps:
+        if step.input is Input.REPLY:
+            asks = step.start.position.state is TurnState.AWAITING_CLARIFICATION
+            assert isinstance(step.move, Move) is asks, step
+
+
 def test_open_turn_can_be_cancelled_or_lost(explored: Exploration) -> None:
     for step in explored.steps:
         if step.input is Input.LOST or (step.input is Input.CANCEL and not step.start.position.stopping):
@@ -108,7 +115,8 @@ def test_every_input_gives_a_move_or_a_refusal(state: TurnState | None) -> None:
     for input in Input:
         for stopping in (False, True):
             position = Position(state=state, turn_id="t", stopping=stopping, waits_for=frozenset({"x"}))
-            assert isinstance(decide(position, input, "t" if input is Input.CANCEL else "x"), Move | Refusal)
+            about = "t" if input in (Input.REPLY, Input.CANCEL) else "x"
+            assert isinstance(decide(position, input, about), Move | Refusal)
 
 
 def test_no_two_rules_hold_at_once() -> None:

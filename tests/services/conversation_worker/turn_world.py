@@ -152,6 +152,7 @@ class Exploration:
         yield from self._step(world, now, Input.ROLLBACK, NEW)
         yield from self._step(world, now, Input.RESTORE, NEW)
         if now.turn_id is not None:
+            yield from self._step(world, now, Input.REPLY, now.turn_id)
             yield from self._step(world, now, Input.CANCEL, now.turn_id)
             yield from self._step(world, now, Input.LOST, "")
 

@@ -224,8 +224,7 @@ class Tasks(RequestHandler):
         )
 
     async def _settled(self, call: Call, sent: Sent) -> Facts:
-        """Wait until the task ends or asks, as long as the client waits too; return its state. The task that asked
-        follows one that only carried its answer.
+        """Wait until the task ends or asks, as long as the client waits too; return its state.
 
         Raises:
             Stopping: this server stops before that; the repeated message finds its task.
@@ -238,9 +237,6 @@ class Tasks(RequestHandler):
         place = sent.accepted
         while place is None or await _moves(call, place, until):
             now = await self._tasks.now(call, sent)
-            if now.asker is not None:
-                sent, place = Sent(now.asker), None
-                continue
             if now.pauses:
                 return now.facts
             place = now.place

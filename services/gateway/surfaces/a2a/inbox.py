@@ -23,7 +23,7 @@ from services.gateway.surfaces.turns import ASKED, STALE
 
 AWAITING_APPROVAL = "awaiting_approval"
 ANSWERED = "request_id"
-"""The member of a receipt that only the receipt of an answer has."""
+"""The member of a receipt that only the receipt of an answer to an approval has."""
 FIXED = ("root", "title")
 """Options that a session has from its first message."""
 NAME_MOST = 200
@@ -53,7 +53,7 @@ class Inbox:
             return await self._answered(call, params.message.task_id, context, message, shown=True)
         # A repeated message is what it was, whatever its context asks by now; and its files are stored already.
         taken = await call.turns.receipt(message.key) if context or message.files else None
-        if taken is not None and ANSWERED in taken:
+        if taken is not None and (ANSWERED in taken or taken.get("answers")):
             return await self._answered(call, taken["turn_id"], context, message, shown=False)
         if taken is not None:
             return _started(context, Accepted.model_validate(taken), message)
@@ -86,9 +86,12 @@ class Inbox:
             options["session_id"] = context.session_id
         elif context:
             options |= {"opens": context.session_id, "context": context.name}
+        asking = context.session.asking if context and context.session else None
+        asked_at = (await self._store.now(call.who.tenant, call.who.id, asking)).at if asking else None
         if message.files:
             options["attachments"] = [*options.get("attachments", ()), *await attached(call.turns, message.files)]
-        return _started(context, await call.turns.start(_text(message), key=message.key, **options), message)
+        accepted = await call.turns.start(_text(message), key=message.key, **options)
+        return Sent(accepted.turn_id, asked_at=asked_at) if accepted.answers else _started(context, accepted, message)
 
     async def _answered(
         self, call: Call, task: str, context: Context | None, message: MessageContent, *, shown: bool

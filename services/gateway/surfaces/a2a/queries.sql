@@ -9,7 +9,7 @@ where t.tenant_id = :tenant and t.turn_id = :turn;
 
 -- name: tasks_before(tenant, caller, reader, session, states, since, at, turn, most)
 -- The tasks that a principal sees, newest status first, after the place (at, turn). Open turns are few; ended ones are read along
--- the index on their end. A turn that only carried the answer to another's question is no task, and neither is a rollback.
+-- the index on their end. A rollback is no task.
 with open as (
     select t.turn_id, coalesce(t.moved_at, t.started_at, t.created_at) as at
     from gateway.turns t join gateway.session_envelopes s using (tenant_id, session_id)
@@ -21,7 +21,6 @@ with open as (
     select t.turn_id, t.ended_at as at
     from gateway.turns t join gateway.session_envelopes s using (tenant_id, session_id)
     where t.tenant_id = :tenant and t.ended_at is not null and t.message_id is not null
-        and t.reason is distinct from 'ANSWERED_CLARIFICATION'
         and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
         and (cast(:session as text) is null or t.session_id = :session)
         and (cast(:states as text[]) is null or t.state = any (:states))
@@ -44,7 +43,7 @@ order by p.at desc, p.turn_id desc;
 -- The number of these tasks, counted up to a limit.
 select count(*) from (
     select from gateway.turns t join gateway.session_envelopes s using (tenant_id, session_id)
-    where t.tenant_id = :tenant and t.message_id is not null and t.reason is distinct from 'ANSWERED_CLARIFICATION'
+    where t.tenant_id = :tenant and t.message_id is not null
         and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
         and (cast(:session as text) is null or t.session_id = :session)
         and (cast(:states as text[]) is null or t.state = any (:states))
@@ -62,18 +61,12 @@ where a.tenant_id = :tenant and a.turn_id = any (:turns) and a.principal is null
 
 -- name: task_exchange(tenant, turns)
 -- The questions of these turns, each by the number of its event, and their answers, in order. Few turns ask: only theirs are searched.
-with asked as (
-    select q.turn_id, q.session_id, q.seq, q.data ->> 'question' as text, q.occurred_at as at
-    from gateway.session_events q
-    where q.tenant_id = :tenant and q.turn_id = any (:turns) and q.event_type = 'suma.clarification.requested.v1'
-)
-select a.turn_id, a.seq, null as message_id, 'agent' as role, a.text, a.at from asked a
-union all
-select t.turn_id, null, r.message_id, 'user', r.text, r.created_at
-from (select distinct turn_id, session_id from asked) t
-join gateway.turns r on r.tenant_id = :tenant and r.session_id = t.session_id and r.turn_id > t.turn_id
-    and r.reason = 'ANSWERED_CLARIFICATION' and r.detail = t.turn_id
-order by at;
+select turn_id, seq, data ->> 'message_id' as message_id, case event_type when 'suma.clarification.requested.v1' then 'agent' else 'user' end as role,
+    coalesce(data ->> 'question', data ->> 'text') as text, occurred_at as at
+from gateway.session_events
+where tenant_id = :tenant and turn_id = any (:turns)
+    and event_type in ('suma.clarification.requested.v1', 'suma.clarification.replied.v1') and data ->> 'instead' is null
+order by session_id, seq;
 
 -- name: push_configs(tenant, principal, turn)
 -- A principal's addresses for a task's updates, by id.

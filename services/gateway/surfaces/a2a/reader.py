@@ -11,14 +11,13 @@ from typing import TypeAlias
 from a2a.types.a2a_pb2 import Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
 from libs import ids
-from libs.events import reasons
 from services.gateway.sessions.models import Accepted
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
 from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore, TaskTurn
 from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT, STATES, Facts, Updates, pauses, task_of
-from services.gateway.surfaces.segments import asker, until_the_end
+from services.gateway.surfaces.segments import until_the_end
 
 Update: TypeAlias = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 
@@ -34,12 +33,6 @@ class Now:
     def pauses(self) -> bool:
         """Whether it has ended, or waits for the client."""
         return pauses(STATES[self.facts.turn.state])
-
-    @property
-    def asker(self) -> str | None:
-        """The task that goes on, if this one only carried the answer to its question."""
-        turn = self.facts.turn
-        return turn.detail if turn.reason == reasons.ANSWERED_CLARIFICATION else None
 
     @property
     def place(self) -> Accepted:
@@ -119,18 +112,16 @@ class TaskReader:
                 yield update
 
     async def _followed(self, call: Call, turn: TaskTurn, after: int) -> AsyncGenerator[Update]:
-        """Yield a task's updates until it ends or asks. The task that asked follows one that only carried its answer.
+        """Yield a task's updates until it ends or asks.
 
         Raises:
             Stopping: this server stops before that; subscribe again.
             AccessChanged: the caller may not see the task any more.
         """
-        updates, partial, answered = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions, None
+        updates, partial = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions
         async with aclosing(until_the_end(call.turns, turn, after=after)) as items:
             async for item in items:
                 match item:
-                    case Numbered() if (found := asker(item)) is not None:
-                        answered = found
                     case Numbered():
                         for update in updates.of(item):
                             yield update
@@ -138,7 +129,3 @@ class TaskReader:
                                 return
                     case TextDelta() if partial:
                         yield updates.piece(item)
-        if answered is not None:
-            async with aclosing(self.answered(call, Sent(answered), None)) as rest:
-                async for later in rest:
-                    yield later

@@ -27,6 +27,7 @@ from libs.events import (
     ApprovalClosed,
     ApprovalRequested,
     Asset,
+    ClarificationReplied,
     ClarificationRequested,
     MessageCompleted,
     StepChanged,
@@ -108,7 +109,7 @@ class Updates:
     def of(self, item: Numbered) -> Iterator[TaskStatusUpdateEvent | TaskArtifactUpdateEvent]:
         """Yield what an event changes of the task."""
         match item.event:
-            case ApprovalClosed(outcome=outcomes.STALE):
+            case ApprovalClosed(outcome=outcomes.STALE) | ClarificationReplied(instead=str()):
                 return
             case MessageCompleted(text=text):
                 yield self._artifact(_answer(text), last=True)

@@ -39,7 +39,6 @@ from libs.events import (
     StepChanged,
     StepState,
     ToolCall,
-    reasons,
 )
 from libs.identity import Principal
 from libs.skills import ToolDefinition
@@ -244,16 +243,16 @@ class Call:
                     dismissed.append(waiting(status.turn, status.question))
                     leave()
 
-    async def _followed(self, turn: Accepted | TurnShown, *, after: int | None = None) -> Result:
-        """Return the result of a turn. One that only carried an answer is followed by the turn that asked."""
+    async def _followed(self, turn: Accepted | TurnShown) -> Result:
+        """Return the result of a turn."""
         assert self.context.request is not None
         # The turn may take long: a call that waits counts as a stream, not as a running request.
         self.context.request.state.release()
         self.following = turn.turn_id
         if self.stream is not None:
             self.stream.follow(turn.turn_id)
-        view = TurnView()
-        async with aclosing(self.turns.follow(turn, after=after)) as items:
+        after, view = 0, TurnView()
+        async with aclosing(self.turns.follow(turn)) as items:
             async for item in items:
                 match item:
                     case Numbered():
@@ -262,13 +261,10 @@ class Call:
                         if (asked := await self._ask(turn, item)) is not None:
                             return asked
                     case Heartbeat():
-                        await self._wait(after or 0)
+                        await self._wait(after)
                     case End.LEAVING | End.FORBIDDEN:
                         return await self._left(turn, item)
-        done = await self.turns.turn(turn.turn_id)
-        if done.reason == reasons.ANSWERED_CLARIFICATION:
-            return await self._followed(await self.turns.turn(done.detail), after=after)
-        return ended(done, view.step)
+        return ended(await self.turns.turn(turn.turn_id), view.step)
 
     async def _tell(self, turn: Accepted | TurnShown, event: Numbered) -> None:
         """Report an event as progress. Its number grows from event to event, on every stream of the call."""

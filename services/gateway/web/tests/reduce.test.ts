@@ -11,9 +11,9 @@ function event<T extends keyof EventData>(type: T, data: Omit<EventData[T], "tur
   return { seq, type, turn_id: turn, time: new Date(1_700_000_000_000 + seq * 1000).toISOString(), data: { turn_id: turn, ...data } };
 }
 
-function accepted(text: string, turn = TURN) {
+function accepted(text: string, answers = false) {
   seq += 1;
-  return { seq, type: "message.accepted", turn_id: turn, time: new Date(1_700_000_000_000 + seq * 1000).toISOString(), data: { text } };
+  return { seq, type: "message.accepted", turn_id: TURN, time: new Date(1_700_000_000_000 + seq * 1000).toISOString(), data: { text, answers } };
 }
 
 function replay(...events: Parameters<typeof reduce>[1][]): SessionView {
@@ -84,12 +84,20 @@ describe("a turn", () => {
 
   test("shows the reply at the question that it answered", () => {
     const view = replay(
+      accepted("delete them"),
       event("clarification.requested", { question: "Which?" }),
-      accepted("the old ones", "t2"),
-      event("turn.ended", { state: "completed", reason: "ANSWERED_CLARIFICATION", detail: TURN }, "t2"),
+      accepted("the old ones", true),
+      event("clarification.replied", { message_id: "m", text: "the old ones" }),
     );
-    expect(view.turns[0]?.questions).toMatchObject([{ reply: "the old ones" }]);
-    expect(view.turns[1]?.answers).toBe(TURN);
+    expect(view.turns).toMatchObject([{ text: "delete them", state: "running", questions: [{ reply: "the old ones" }] }]);
+  });
+
+  test("keeps its question open when a reply begins a turn of its own", () => {
+    const view = replay(
+      event("clarification.requested", { question: "Which?" }),
+      event("clarification.replied", { message_id: "m", text: "too late", instead: "t2" }),
+    );
+    expect(view.turns).toMatchObject([{ state: "awaiting_clarification", questions: [{ reply: null }] }]);
   });
 });
 

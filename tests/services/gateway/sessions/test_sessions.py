@@ -8,7 +8,15 @@ import httpx
 import pytest
 
 from libs import ids
-from libs.events import MessageCompleted, MessageReceived, TurnEnded, TurnQueued, TurnStarted
+from libs.events import (
+    ClarificationReplied,
+    ClarificationRequested,
+    MessageCompleted,
+    MessageReceived,
+    TurnEnded,
+    TurnQueued,
+    TurnStarted,
+)
 from services.gateway.sessions.models import SessionRead, SessionShown
 from tests.services.gateway.running import RunningGateway
 from tests.support import surfaces
@@ -76,7 +84,34 @@ async def test_caller_that_waits_receives_the_completed_turn(eager: RunningGatew
 
 async def test_caller_that_waits_too_briefly_gets_202(home: RunningGateway, http: httpx.AsyncClient) -> None:
     accepted = await http.post("/v1/llm/invoke", params={"wait": 0.05}, json={"text": "hello"})
-    assert (accepted.status_code, set(accepted.json())) == (202, {"session_id", "message_id", "turn_id", "after"})
+    fields = {"session_id", "message_id", "turn_id", "after", "answers"}
+    assert (accepted.status_code, set(accepted.json())) == (202, fields)
+
+
+async def test_message_answers_the_open_clarification(home: RunningGateway, http: httpx.AsyncClient) -> None:
+    asked = (await http.post("/v1/sessions/message", json={"text": "find them"})).json()
+    where, turn = f"/v1/sessions/{asked['session_id']}", asked["turn_id"]
+    await home.worker_says(asked["session_id"], ClarificationRequested(turn_id=turn, question="Which?"))
+    await home.caught_up(asked["session_id"], 2)
+    reply = (await http.post(f"{where}/messages", json={"text": "the old ones"})).json()
+
+    assert (reply["turn_id"], reply["answers"]) == (turn, True)
+    assert len((await http.get(f"{where}/history")).json()["turns"]) == 1
+    replied = ClarificationReplied(turn_id=turn, message_id=reply["message_id"], text="the old ones")
+    await home.worker_says(asked["session_id"], replied)
+    await home.caught_up(asked["session_id"], 4)
+    assert (await http.get(f"/v1/turns/{turn}")).json()["state"] == "running"
+    assert not (await http.post(f"{where}/messages", json={"text": "and then this"})).json()["answers"]
+
+
+async def test_reply_that_comes_too_late_is_a_turn(home: RunningGateway, http: httpx.AsyncClient) -> None:
+    asked = (await http.post("/v1/sessions/message", json={"text": "find them"})).json()
+    late = ids.new()
+    replied = ClarificationReplied(turn_id=asked["turn_id"], message_id=ids.new(), text="the old ones", instead=late)
+    await home.worker_says(asked["session_id"], replied)
+    await home.caught_up(asked["session_id"], 2)
+    turn = (await http.get(f"/v1/turns/{late}")).json()
+    assert (turn["text"], turn["state"]) == ("the old ones", "received")
 
 
 async def test_a_cancelled_turn_is_answered_with_its_end(eager: RunningGateway) -> None:

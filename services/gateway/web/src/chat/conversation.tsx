@@ -28,7 +28,6 @@ export function Conversation({ session }: { session: string }) {
   const replan = useReplan();
   const [later, setLater] = useState(false);
   const open = openTurn(view.turns);
-  const shown = view.turns.filter((turn) => turn.answers === null);
   const commits = useMemo(() => commitsOf(view.turns), [view.turns]);
   const end = useFollowing(view.seq, drafts?.text.length ?? 0);
   const openState = open?.state;
@@ -45,7 +44,7 @@ export function Conversation({ session }: { session: string }) {
     <div className="flex h-full flex-col">
       <div className="flex items-center gap-3 border-b border-line px-4 py-2.5 md:px-6">
         <div className="min-w-0 flex-1">
-          <h1 className="truncate font-semibold">{known?.title ?? shown[0]?.text ?? "Session"}</h1>
+          <h1 className="truncate font-semibold">{known?.title ?? view.turns[0]?.text ?? "Session"}</h1>
           {known?.root && (
             <p className="flex items-center gap-1.5 text-xs text-muted"><FolderOpen aria-hidden className="size-3.5 shrink-0" /><FolderPath path={known.root} /></p>
           )}
@@ -59,8 +58,8 @@ export function Conversation({ session }: { session: string }) {
       </div>
       <div ref={end} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Conversation">
         <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-6">
-          {shown.length === 0 && connection !== "live" && (problem ? <Failed error={problem} /> : <Loading label="Loading the conversation" />)}
-          {shown.map((turn) => (
+          {view.turns.length === 0 && connection !== "live" && (problem ? <Failed error={problem} /> : <Loading label="Loading the conversation" />)}
+          {view.turns.map((turn) => (
             <Turn key={turn.id} session={session} turn={turn} commits={commits} draft={drafts?.turn === turn.id ? drafts.text : ""} />
           ))}
         </div>

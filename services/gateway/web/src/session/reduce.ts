@@ -11,8 +11,6 @@ export interface SessionView {
 
 export const EMPTY: SessionView = { seq: 0, turns: [] };
 
-const ANSWERED = "ANSWERED_CLARIFICATION";
-
 function turn(id: string): TurnView {
   return {
     id,
@@ -35,7 +33,6 @@ function turn(id: string): TurnView {
     answer: null,
     usage: null,
     draft: "",
-    answers: null,
   };
 }
 
@@ -48,7 +45,7 @@ export function reduce(view: SessionView, event: Event): SessionView {
   const before = view.turns[at] ?? turn(id);
   const after = changed(before, event);
   const turns = at < 0 ? [...view.turns, after] : view.turns.with(at, after);
-  return { seq: event.seq, turns: replied(turns, after) };
+  return { seq: event.seq, turns };
 }
 
 type Handlers = { [T in keyof EventData]: (turn: TurnView, data: EventData[T], event: Event) => Partial<TurnView> };
@@ -65,7 +62,6 @@ const HANDLERS: Handlers = {
     usage: data.usage ?? null,
     endedAt: time,
     draft: "",
-    answers: data.reason === ANSWERED ? (data.detail ?? null) : null,
   }),
   "plan.proposed": (now, data, { time }) => ({
     state: "running",
@@ -112,14 +108,16 @@ const HANDLERS: Handlers = {
     state: "awaiting_clarification",
     questions: [...now.questions, { asked: data, at: time, reply: null, repliedAt: null }],
   }),
+  "clarification.replied": (now, data, { time }) =>
+    data.instead ? {} : { state: "running", questions: answered(now.questions, data.text, time) },
   "message.completed": (_, data) => ({ answer: data.text, draft: "" }),
   "workspace.changed": (now, data) => ({ changes: [...now.changes, data] }),
 };
 
 function changed(now: TurnView, event: Event): TurnView {
   if (event.type === "message.accepted") {
-    const { text, attachments = [] } = event.data as Schemas["MessageAccepted"];
-    return { ...now, text, attachments, acceptedAt: event.time };
+    const { text, attachments = [], answers } = event.data as Schemas["MessageAccepted"];
+    return answers ? now : { ...now, text, attachments, acceptedAt: event.time };
   }
   const handler = HANDLERS[event.type as keyof EventData] as
     | ((turn: TurnView, data: unknown, event: Event) => Partial<TurnView>)
@@ -149,17 +147,10 @@ function moved(step: StepView, data: EventData["step.changed"], time: string): S
 }
 
 /** Show a reply at the question that it answered. */
-function replied(turns: TurnView[], reply: TurnView): TurnView[] {
-  if (reply.answers === null) return turns;
-  return turns.map((each) =>
-    each.id === reply.answers ? { ...each, state: nextState(each, "running"), questions: answered(each.questions, reply) } : each,
-  );
-}
-
-function answered(questions: TurnView["questions"], { text, acceptedAt }: TurnView): TurnView["questions"] {
+function answered(questions: TurnView["questions"], reply: string, repliedAt: string): TurnView["questions"] {
   const open = questions.findLastIndex((each) => each.reply === null);
   const question = questions[open];
-  return question ? questions.with(open, { ...question, reply: text, repliedAt: acceptedAt }) : questions;
+  return question ? questions.with(open, { ...question, reply, repliedAt }) : questions;
 }
 
 /** The partial texts of a stream. A new call or attempt makes the earlier text void. */

@@ -77,8 +77,6 @@ export interface TurnView {
   usage: Usage | null;
   /** Partial text of the model, until `answer` replaces it. */
   draft: string;
-  /** The turn whose question this message answered; such a turn is shown there. */
-  answers: string | null;
 }
 
 export const ENDED = new Set(["completed", "refused", "failed", "cancelled"]);

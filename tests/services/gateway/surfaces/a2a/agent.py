@@ -28,6 +28,7 @@ from libs.events import (
     ApprovalClosed,
     ApprovalDecided,
     ApprovalRequested,
+    ClarificationReplied,
     ClarificationRequested,
     MessageCompleted,
     MessageReceived,
@@ -93,10 +94,11 @@ class Worker:
     def _begun(self, session: str, said: MessageReceived) -> Sequence[Event]:
         turn = said.turn_id
         started = TurnStarted(turn_id=turn, message_id=said.message_id, text=said.text)
-        asked = self.asking.pop(session, None)
-        if asked is not None:
-            over = TurnEnded(turn_id=turn, state="completed", reason="ANSWERED_CLARIFICATION", detail=asked)
-            return (started, over, *self._finished(asked, said.text))
+        if said.answers is not None:
+            replied = ClarificationReplied(turn_id=said.answers, message_id=said.message_id, text=said.text)
+            if self.asking.pop(session, None) == said.answers:
+                return (replied, *self._finished(said.answers, said.text))
+            return (replied.model_copy(update={"instead": turn}), started, *self._finished(turn, said.text))
         if "fail" in said.text:
             self.failing.add(turn)
         if "which" in said.text:

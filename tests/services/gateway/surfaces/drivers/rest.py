@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing_extensions import override
 
-from libs.events.reasons import ANSWERED_CLARIFICATION
 from tests.services.gateway.sse import Sse, opened
 from tests.services.gateway.surfaces.drivers.surface import (
     REFUSED,
@@ -61,7 +60,7 @@ class Rest(Surface):
                 sse.feed(chunk)
                 for id, kind, event in sse.events:
                     data, new = event["data"], int(id or 0) > self._after
-                    if new and data.get("reason") != ANSWERED_CLARIFICATION and (state := state_after(kind, data)):
+                    if new and (state := state_after(kind, data)):
                         self.turn, self._after, self._asked = event["turn_id"], int(id or 0), data
                         return state
         raise AssertionError("the stream ended")
