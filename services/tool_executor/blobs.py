@@ -57,6 +57,7 @@ class StageBlobs:
 
     async def fill(self, tenant: str, turn: str, stage: Stage) -> None:
         """Fetch what the stage needs and its cache lacks. Raises `BlobMissing`, `Unavailable`."""
+        # A stage without contents, which is the usual one, costs no thread.
         for blob in await asyncio.to_thread(_lacking, stage) if stage.contents else ():
             await self._fetched(tenant, turn, stage.blob_cache, blob)
 
@@ -65,6 +66,7 @@ class StageBlobs:
             async for piece in self._objects.open(_area(tenant, turn), blob.sha256):
                 await asyncio.to_thread(draft.write, piece)
             found = await asyncio.to_thread(cache.put, draft)
+        # It came from the store, so `save` need not send it back.
         cache.unsaved.pop(found.sha256, None)
         if found != blob:
             raise BadContent(f"the blob {blob.sha256} holds other bytes than its name says")

@@ -76,6 +76,7 @@ class Chain:
         about = cause.tenant, request, args
         large = any(isinstance(value, Mapping) and "$blob" in value for value in request.args.values())
         tool = await asyncio.to_thread(self._fixed, *about) if large else self._fixed(*about)
+        # Policy last: it may cost a round trip, and must not be asked about what the other links refuse.
         return Passed(args, tool, await self._policy(cause, request, tool))
 
     def _fixed(self, tenant: str, request: ToolRequested, args: Mapping[str, Any]) -> ToolDefinition | None:
@@ -102,7 +103,9 @@ class Chain:
         try:
             tool = self._platform.skills.tool(request.tool)
         except Rejected as error:
+            # A planned tool that is unknown may be in a skill that this process has yet to read: worth a retry.
             raise (LinkRefused if request.tool_digest is None else NotAsPlanned)("schema", str(error)) from error
+        # Before the args: those of another version would be refused for a reason that misleads.
         as_planned(tool, request)
         if not runnable(tool):
             raise LinkRefused("schema", f"{tool.name} calls {tool.method}, and there is no such primitive")
@@ -166,6 +169,7 @@ class Chain:
             "skill": tool.skill,
             "epoch": request.epoch,
             "allowed_tools": as_policy_reads(request.allowed, tool.name),
+            # Files may come from anywhere; the executor assumes the worst, whatever the planner was told.
             "touched": {"private": True, "untrusted": True, "secret": False},
             "destination": tool.destination,
             "paths_in_scope": True,

@@ -99,6 +99,7 @@ class Contents:
         texts = self.texts(whose[0], workspace.stage, check)
         try:
             answer = await asyncio.to_thread(self._answer, indexed, texts, question)
+        # Not on a cancel: the thread may still be using the index.
         except SumaError:
             indexed.index.close()
             raise

@@ -84,6 +84,7 @@ class Handlers:
                 raise SkillsDiffer(refused.reason) from refused
             return self._refuse(cause, request, refused)
         except Unavailable as error:
+            # Nothing runs without an answer; after a minute a refusal frees the turn that waits.
             if now - event.time < timedelta(seconds=POLICY_SECONDS):
                 raise
             return self._refuse(cause, request, LinkRefused("policy", f"POLICY_UNAVAILABLE: {error}"))
@@ -96,6 +97,7 @@ class Handlers:
         rows = await self._platform.database.rows(GROUP, cause.tenant, queries.running_calls, turn=request.turn_id)
         running = [row["call_id"] for row in rows if request.call_id in (None, row["call_id"])]
         changeset = Changeset(cause).cancel(*running)
+        # A cancel passes parked events (bus.md 15): a request of the turn that comes after it finds this row.
         return changeset if request.call_id else changeset.put(TurnCancelled(request.turn_id))
 
     async def run(self, lease: Lease) -> CallOutput:
@@ -105,6 +107,7 @@ class Handlers:
         """Write the outcome, the stage's new operations and the journal's mirror in one transaction."""
         cause, request = Cause.of_lease(lease), calls.request_of(lease)
         session = cause.session or ""
+        # Before the transaction: an event may only name a blob that is already stored.
         data = await bodies.store(self._platform.objects, lease.tenant, output.data)
         changeset = calls.closed(cause, request, "succeeded", {"summary": output.summary[:2000]})
         if output.length is not None:
@@ -148,6 +151,7 @@ class Handlers:
 
     def on_dead_letter(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         """Close a request that cannot be handled, so that no replay runs it, and report it to its turn."""
+        # Read field by field: the event may be dead because it does not match its class.
         data = dead.fields()
         call, step = str(data.get("call_id", dead.event_id)), str(data.get("step_id", ""))
         turn = str(data.get("turn_id", dead.header("turnid") or ""))
@@ -176,6 +180,7 @@ class Handlers:
         )
         if known["call"]:
             return Changeset(cause).emit(calls.recorded(request, "decision", "stale"))
+        # A cancelled turn still drops its stage, so the workspace tools pass.
         if known["cancelled"] and request.tool not in WORKSPACE_TOOLS:
             return _cancelled_before(cause, request)
         return None
@@ -212,6 +217,7 @@ class Handlers:
         stored = head["turn_id"] if head and head["contents"] else None
         goes_on = stored == request.turn_id and not output.ended
         if stored is not None and not goes_on:
+            # In the same transaction: once no stage names the area, nothing else would ever clear it.
             changeset = changeset.start(clearing(stored))
         moved = StageHead(
             session_id=session,

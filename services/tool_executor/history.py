@@ -153,6 +153,7 @@ class History:
             age, size = timedelta(days=self._settings.history_days), self._settings.history_bytes_most
             pruned = await asyncio.to_thread(work, age, size)
         else:
+            # A person asked by time alone, so size removes nothing more.
             pruned = await asyncio.to_thread(work, timedelta(), 1 << 62, now=purge["before"])
         left = await asyncio.to_thread(kept, root)
         there = {entry.commit_id for entry in left}
@@ -170,6 +171,7 @@ class History:
         own = lease.input.get("commit")
         for entry in freed.left:
             if entry.commit_id == own:
+                # It was spared, or the setting has grown: without another wait it would stay for ever.
                 changes = changes.start(self._next(lease, max(self._left(entry), 0) + MARGIN_SECONDS))
         return changes.on_commit(lambda: self._answer(lease.id, freed))
 
@@ -180,6 +182,7 @@ class History:
             # A deleted folder would be tried for ever. One that comes back is looked at when it is opened.
             changes = changes.on_commit(lambda: self._workspaces.reopen(Path(lease.input["root"])))
         elif lease.input.get("commit"):
+            # This lease ends here; a later one tries again, since the history is still due.
             changes = changes.start(self._next(lease, RETRY_SECONDS))
         return changes.emit(self._recorded(lease, "failed", rule=error.code)) if lease.input.get("purge") else changes
 

@@ -150,6 +150,7 @@ class CallRunner:
 
     async def _run(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         match request.tool:
+            # The workspace tools have no deadline: a change of the disk, once begun, must reach its end.
             case str() if request.tool == COMMIT:
                 return await self._commit(lease, request, session)
             case str() if request.tool == DROP:
@@ -167,8 +168,10 @@ class CallRunner:
                     return await self._primitive(lease, request, session)
 
     async def _primitive(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+        # Checked again: another process, with other skills, may hold this lease. Its input has handles, not the args.
         tool = as_planned(self._platform.skills.tool(request.tool), request)
         args = {**tool.defaults(), **await expanded(self._platform.objects, lease.tenant, request.args)}
+        # A hint that no grant signs: a tool that changes the stage reads it from Postgres all the same.
         unstaged = request.unstaged and not tool.mutates
         workspace = await self._workspaces.take(
             lease.tenant, session, request.root, turn=request.turn_id, unstaged=unstaged
@@ -194,6 +197,7 @@ class CallRunner:
                 small = workspace.scan if tool.method in LISTS and args.keys().isdisjoint(containing.ASKED) else None
                 done = await quickly(small, PRIMITIVES[tool.method], context, args)
         if done.applied is None:
+            # Nothing was staged, so this copy equals Postgres and need not wait for the commit.
             self._workspaces.keep(lease.tenant, session, workspace)
             warnings = (*done.warnings, *workspace.stage.tree.base.problems)
             return CallOutput(done.data, done.summary, reads=done.reads, warnings=warnings)
@@ -226,6 +230,7 @@ class CallRunner:
         if applied is None:
             raise ValueError("nothing was staged")
         contents = await self._workspaces.save(lease.tenant, workspace)
+        # The revision that this call expects to write: `ended` refuses it if the stage has moved meanwhile.
         workspace.revision += 1
         return CallOutput(
             done.data,
@@ -236,6 +241,7 @@ class CallRunner:
             operations=(await asyncio.to_thread(applied.operation.model_dump, mode="json"),),
             base=before,
             length=applied.version,
+            # Derived: a repetition after a crash names the same snapshot.
             snapshot=(ids.derived(request.call_id, "snapshot"), before),
             diff=await asyncio.to_thread(shown_diff.of_stage, workspace.stage, workspace.revision, self._history.days),
             contents=contents,
@@ -426,6 +432,7 @@ async def _uncancelled(action: Callable[[], T]) -> T:
     try:
         return await asyncio.shield(thread)
     except asyncio.CancelledError:
+        # The cancel is swallowed: files have changed, so the result must be reported.
         return await thread
 
 

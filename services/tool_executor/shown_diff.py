@@ -61,6 +61,7 @@ def _whole(net: NetDiff, revision: int, kept_days: float, entries: tuple[DiffEnt
         **net.counts,
         bytes_freed=net.bytes_freed,
         kept_days=kept_days if net.bytes_freed else None,
+        # Over all entries, also those for which an event has no room: the approval covers them too.
         digest=_digest(net),
         groups=shown,
         more_groups=len(groups) - len(shown),

@@ -233,6 +233,7 @@ class Workspaces:
         folder = self.allowed(tenant, root)
         # Taken out while it is in use: work that fails drops its half-changed copy instead of putting it back.
         kept = self.kept.take((tenant, session))
+        # The contents outlive the copy: a stage that is read again need not fetch them again.
         cache = kept.stage.blob_cache if kept else self._blobs.new_cache()
         if kept is None or fresh:
             return await self._open(tenant, session, folder, turn=turn, cache=cache, unstaged=unstaged)
@@ -343,6 +344,7 @@ class Workspaces:
         # Once per process. A later crash of another process is found by the next commit, as `Unfinished`.
         if folder not in self._recovered:
             await self.settle(folder)
+            # Only after it succeeded: a folder that could not be settled is tried again by the next call.
             self._recovered.add(folder)
             await self._opened(tenant, folder)
         stage = None if logged else self._unstaged_at_once(folder, cache)
@@ -353,6 +355,7 @@ class Workspaces:
 
     def _unstaged_at_once(self, folder: Path, cache: BlobCache) -> Stage | None:
         """Return an empty stage without a thread; None if the folder is large, or slow to read."""
+        # An unmeasured folder counts as slow: its first scan is in a thread, which measures it.
         if not cache.untouched or self._scan_seconds.get(folder, float("inf")) > SCAN_SECONDS:
             return None
         found = Scan.small(folder, SMALL_NODES)
@@ -360,6 +363,7 @@ class Workspaces:
 
     def _replayed(self, scan: Scan, logged: list[Any], cache: BlobCache) -> Stage:
         stage = Stage.replay(Tree(scan), [Operation.model_validate(operation) for operation in logged], cache)
+        # The cache may come from the stage of an earlier turn.
         cache.prune(stage.blobs_needed)
         return stage
 

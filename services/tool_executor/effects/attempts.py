@@ -60,9 +60,11 @@ class Attempts:
         Raises: DidNotHappen: and it will not. Unavailable: this attempt did nothing, or its result is not known.
         EffectUnknown: an earlier attempt may have made it, and the tool cannot be asked.
         """
+        # The intent first: a missing tool or arg is found while no attempt has begun, and leaves no doubt.
         effect, meant = effect_of(lease), await self._intent(lease)
         record = await self._ledger.record(lease)
         action = recovery_action(effect, in_doubt=record.in_doubt)
+        # Before `begin`: an attempt that is not made must not be written as begun.
         if action is RecoveryAction.ASK:
             raise EffectUnknown()
         pure = effect is Effect.PURE

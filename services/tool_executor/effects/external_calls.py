@@ -70,6 +70,7 @@ class Effects:
     async def ended(self, lease: Lease, outcome: Outcome) -> Changeset:
         """Write the outcome of an effect that happened."""
         request, summary = calls.request_of(lease), _legible(outcome.summary)
+        # Stored before the transaction, which may fail: the blob is named by its hash, so a repetition stores it once.
         body, warnings = await self._kept(lease.tenant, outcome.data)
         document = {"data": body.model_dump(mode="json", by_alias=True), "summary": summary}
         return _closed(lease, document, call="succeeded", effect=HAPPENED).emit(
@@ -116,6 +117,7 @@ class Effects:
 def _again(cause: Cause, request: ToolRequested, known: EffectRecord) -> Changeset:
     """Report the outcome of the same intent again; the effect is not made twice."""
     outcome = known.outcome or {}
+    # Parked, not refused: after the other call's end this one returns its outcome.
     if known.state == OPEN:
         raise UnderWay()
     if known.state == UNKNOWN:

@@ -116,4 +116,5 @@ def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Map
 
 def _cause_of(lease: Lease, what: str) -> Cause:
     """Return the cause of a commit in the middle of leased work, which does not end the lease."""
+    # With the token: a new holder must not find its predecessor's inbox row and take the attempt for its own.
     return replace(Cause.of_lease(lease), id=f"{lease.id}:{lease.token}:{what}", lease=None)

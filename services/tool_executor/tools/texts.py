@@ -119,7 +119,9 @@ class Texts:
         if self._enough(node):
             return self._not(node, SkipReason.LATER)
         raw = self._bytes_of(node, self.limits.document_bytes_most)
+        # With the form: the same bytes, read as another form, hold another text.
         digest = hashlib.sha256(form.encode() + raw).hexdigest()
+        # Of this tenant only: a fast answer would tell that another one has the same document.
         if (said := self.remembered.find(self.tenant, digest)) is None:
             if self._read >= self.limits.search_documents_most:
                 return self._not(node, SkipReason.LATER)

@@ -197,6 +197,7 @@ def _opened(context: ToolContext, stream: BinaryIO, name: str) -> Iterator[Itera
             size = stream.seek(0, os.SEEK_END)
             stream.seek(0)
             plain: Any = _Counted(context, _plain(form, stream), size)
+            # In order and once: to seek back in a compressed tar would expand it again for each entry.
             with tarfile.open(fileobj=plain, mode="r|", tarinfo=_Header) as tar:
                 yield _once(context, _tarred(context, tar))
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
