@@ -132,6 +132,7 @@ def _intent(place: Workplace, folder: Folder, stage: Stage, excluded: Excluded) 
     # One sync of the file system is cheaper than one for each of a thousand new files.
     syncfs(folder.fd)
     place.hooks.step("staged")
+    # Last, since staging may take minutes: an undo must not reset the mtime of a folder that changed meanwhile.
     plan = replace(plan, times=_times(plan, place.safe_dir))
     return Intent(folder.id, folder.id, plan, narrowed(stage.diff(), plan), tuple(hard_links(plan, place.safe_dir)))
 

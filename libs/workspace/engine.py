@@ -128,6 +128,7 @@ class Engine:
             for item in self.plan.leaving():
                 if not self.store.holds(item.slot) or self._in_both(item, item.before):
                     self._do(f"detach:{item.slot}", item.before, partial(self._detach, item))
+            # On the disk before the marker: with it an empty slot means placed, without it not yet taken out.
             self._do("sync", "", self._sync)
             self._mark(PLACING)
         for item in self.plan.arriving():
@@ -183,6 +184,7 @@ class Engine:
 
     def _attach(self, item: Item) -> None:
         with self.safe_dir.parent(item.after or "") as (fd, name):
+            # Without a check: `place` refuses a name that is taken, and no other program reaches the slot by a path.
             place(self.store.fd, item.slot, fd, name)
 
     def _swap(self, swap: Swap) -> None:
@@ -194,6 +196,7 @@ class Engine:
 
     def _unswap(self, swap: Swap) -> None:
         with self.safe_dir.parent(swap.after) as (fd, name):
+            # By inode alone: what another program wrote to it meanwhile comes along, and is kept (`archive_undone`).
             _expect_inode(swap.after, swap.new, Signature.at(fd, name))
             exchange(self.store.fd, swap.slot, fd, name)
 

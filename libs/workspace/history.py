@@ -96,6 +96,7 @@ def _prune(root: Path, due: Due, spare: Container[str], fence: Fence, step: Step
             return Pruned()
         _clean(journal)
         gone, before = [], _size(journal.fd, TRASH)
+        # Decided again under the lock: a rollback may have begun since.
         for entry in _due(journal, due, spare):
             _forget(journal, entry.commit_id, fence, step)
             gone.append(entry)

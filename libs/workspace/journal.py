@@ -219,6 +219,7 @@ class Journal:
     def archive(self, folder: Folder) -> None:
         """Keep a finished transaction in the history."""
         self._rename(f"{folder.area}/{folder.name}", f"history/{folder.name}")
+        # The new name first: a power loss between the two must not lose both.
         self._sync("history")
         self._sync("txn")
 

@@ -193,6 +193,7 @@ def draft(stage: Stage, trading: bool = True) -> Draft:
     for node in edited:
         before, after = stage.base_path(node), stage.tree.path(node)
         fresh.append(_fresh(stage, node, like=before))
+        # Preferred: at every moment a reader of the path finds the old file or the new one.
         if trading and node not in moved:
             swaps.append(Swap(f"n{node}", before, after, stage.base_signature(node), UNWRITTEN))
         else:

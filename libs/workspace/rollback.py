@@ -103,6 +103,7 @@ def _inverted(
 
     def intent() -> Intent:
         found = [*conflicts(wanted, place.safe_dir), *kept_conflicts(wanted, store.safe_dir)]
+        # The bytes last, and only if nothing else is in the way: whole files are read.
         if found := found or [*_unequal(place, wanted, Routes(plan), twins)]:
             raise CommitConflict(found)
         place.hooks.step("checked")

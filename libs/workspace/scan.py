@@ -181,6 +181,7 @@ class Scan:
             check()
             folder, path, rules = pending.pop()
             listed = list(self._listed(safe_dir, folder, path, most))
+            # Never the root: a session may work in a repository, and only those below it are one item.
             if folder != ROOT and (kind := reserved.whole_by_content([name for name, _ in listed])):
                 self.whole[folder] = kind
                 self.reserved.append(folder)

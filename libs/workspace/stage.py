@@ -285,6 +285,7 @@ class Stage(View):
         copy = self._insert(
             edit,
             parent,
+            # Without set-user-id and set-group-id, which `cp` drops too.
             attrs | {"name": name, "ino": 0, "mtime_ns": None, "ctime_ns": 0, "mode": attrs["mode"] & ~0o6000},
         )
         # A copy of a copy has the file of the scan as its original: the commit compares that one.

@@ -112,6 +112,7 @@ class Staging:
         try:
             self._own(fd, os.fstat(old))
             for name in _attributes(old):
+                # Some can only be set by root, or not on this file system; the content counts without them.
                 with contextlib.suppress(OSError):
                     os.setxattr(fd, name, os.getxattr(old, name))
         finally:
