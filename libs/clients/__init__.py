@@ -6,11 +6,13 @@ A query of a service in the same process is a call of its function, without HTTP
 
 from libs.clients.calls import TIMEOUT_SECONDS, NotConfigured, Query, call, is_near
 from libs.clients.issuer import Issuer
-from libs.clients.outside import check_reachable, outside
+from libs.clients.outside import Answer, NoAnswer, check_reachable, get, outside
 
 __all__ = [
     "TIMEOUT_SECONDS",
+    "Answer",
     "Issuer",
+    "NoAnswer",
     "NotConfigured",
     "Query",
     "audit",
@@ -18,6 +20,7 @@ __all__ = [
     "calls",
     "check_reachable",
     "executor",
+    "get",
     "is_near",
     "memory",
     "outside",

@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import zlib
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import httpx
 from typing_extensions import override
 
 from libs import __version__
+from libs.errors import Rejected
 from libs.guards.blocked import UrlRefused
-from libs.guards.urls import check_addresses, gives_credentials
+from libs.guards.urls import Target, check_addresses, gives_credentials
+
+PLAIN = ("identity",)
+COMPRESSED = ("identity", "gzip", "x-gzip", "deflate")
+WINDOW = {"deflate": zlib.MAX_WBITS}
+"""The formats of compressed answers (RFC 9110, 8.4.1); the others are gzip."""
+OK = range(200, 300)
 
 
 class TooLarge(httpx.StreamError):
@@ -26,12 +35,73 @@ class TooLarge(httpx.StreamError):
         super().__init__("the answer is too large")
 
 
+class NoAnswer(Rejected):
+    """The server gave no answer that can be used."""
+
+    code = "NO_ANSWER"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a GET. `body` is empty unless the status is a 2xx; it is not `whole` if the limit cut it."""
+
+    status: int
+    location: str | None
+    content_type: str
+    body: bytes = b""
+    whole: bool = True
+
+
+async def get(target: Target, *, accept: str, seconds: float, most: int) -> Answer:
+    """Send one GET, without cookies and credentials. A body beyond `most` bytes, unpacked, is cut.
+
+    Raises:
+        UrlRefused: the host leads to an address that may not be reached.
+        NoAnswer: it cannot be reached, or its answer breaks the protocol.
+    """
+    try:
+        # A body is read up to its limit and left then; this bounds what unpacks to nothing.
+        async with (
+            _client(_Screened(target.private, 2 * most, COMPRESSED), seconds) as http,
+            http.stream("GET", target.url, headers={"Accept": accept}) as answer,
+        ):
+            about = answer.headers
+            found = Answer(answer.status_code, about.get("location"), about.get("content-type", ""))
+            if answer.status_code not in OK:
+                return found
+            body, whole = await _unpacked(answer, most)
+            return Answer(found.status, found.location, found.content_type, body, whole)
+    except httpx.ConnectError as error:
+        if isinstance(error.__cause__, UrlRefused):
+            raise error.__cause__ from None
+        raise NoAnswer(f"{target.host} cannot be reached: {error}") from error
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, zlib.error, UnicodeError) as error:
+        # The texts of other errors may quote the server.
+        raise NoAnswer(f"{target.host} sent no usable answer ({type(error).__name__})") from error
+
+
+async def _unpacked(answer: httpx.Response, most: int) -> tuple[bytes, bool]:
+    """Return the body up to `most` bytes, and whether that is all of it. No part grows beyond that in memory."""
+    encoding = answer.headers.get("content-encoding", "identity").lower()
+    unpack = None if encoding in PLAIN else zlib.decompressobj(WINDOW.get(encoding, zlib.MAX_WBITS | 16))
+    body = bytearray()
+    async for part in answer.aiter_raw():
+        body += unpack.decompress(part, most + 1 - len(body)) if unpack else part
+        if len(body) > most:
+            return bytes(body[:most]), False
+    return bytes(body), unpack is None or unpack.eof
+
+
 def outside(*, private: bool, seconds: float, most: int) -> httpx.AsyncClient:
     """Return a client for one host. `private`: it may be on this machine or network. An answer has at most `most`
     bytes; `seconds` bounds the connection, and each wait for the next bytes.
     """
+    return _client(_Screened(private, most, PLAIN), seconds)
+
+
+def _client(transport: _Screened, seconds: float) -> httpx.AsyncClient:
     return httpx.AsyncClient(
-        transport=_Screened(private, most),
+        transport=transport,
         timeout=seconds,
         trust_env=False,
         follow_redirects=False,
@@ -56,9 +126,9 @@ async def check_reachable(host: str, port: int, *, private: bool) -> str:
 class _Screened(httpx.AsyncHTTPTransport):
     """Sends each request to a checked address of its host."""
 
-    def __init__(self, private: bool, most: int) -> None:
+    def __init__(self, private: bool, most: int, encodings: tuple[str, ...]) -> None:
         super().__init__()
-        self._private, self._most = private, most
+        self._private, self._most, self._encodings = private, most, encodings
 
     @override
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -73,7 +143,7 @@ class _Screened(httpx.AsyncHTTPTransport):
         request.extensions = {**request.extensions, "sni_hostname": url.host}
         answer = await super().handle_async_request(request)
         request.url = url
-        if answer.headers.get("content-encoding", "identity") != "identity":
+        if answer.headers.get("content-encoding", "identity").lower() not in self._encodings:
             # A compressed answer could be small on the wire and huge in memory.
             await answer.aclose()
             raise httpx.ReadError("the answer is compressed, which was not asked for", request=request)

@@ -73,6 +73,8 @@ class Found:
     words: list[str] = field(default_factory=list)
     letters: int = 0
     complete: bool = True
+    exact: bool = False
+    """Whether its spaces and empty lines mean something."""
 
     def say(self, words: str) -> None:
         """Append text. Raises Enough."""
@@ -96,6 +98,8 @@ class Found:
 
     @property
     def text(self) -> str:
+        if self.exact:
+            return "".join(self.words).strip("\n")[:TEXT_MOST]
         lines = (re.sub(r"[^\S\t]+", " ", line).strip() for line in "".join(self.words).split("\n"))
         return "\n".join(line for line in lines if line)[:TEXT_MOST]
 
@@ -416,6 +420,32 @@ def _tabled(found: Found, rows: Iterator[list[str]]) -> None:
         found.say("\t".join(row) + "\n")
 
 
+# Pages of the web
+
+HEAD_BYTES = 64 << 10
+"""Bytes within which the title of a page is."""
+
+
+def page(raw: bytes) -> Found:
+    """Convert HTML to Markdown. The first line is the page's address, by which its links are made absolute."""
+    from html_to_markdown import ConversionOptions, convert
+
+    address, _, html = raw.partition(b"\n")
+    text, found = html.decode(errors="replace"), Found("page", rows=1, exact=True)
+    # The two are read apart: the converter writes a title that it finds into the text.
+    title = convert(text[:HEAD_BYTES]).metadata.document.title
+    options = ConversionOptions(
+        base_url=address.decode(errors="replace"), extract_metadata=False, inline_data_media="alt_text_only"
+    )
+    read = convert(text, options)
+    if title:
+        found.name(title)
+    skipped = any("depth_limit" in str(warning.kind) for warning in read.warnings)
+    done = bounded(found, lambda: found.say((read.content or "")[: TEXT_MOST + 1]))
+    done.complete = done.complete and not skipped
+    return done
+
+
 READERS: Mapping[str, Callable[[bytes], Found]] = {
     ".pdf": pdf,
     ".docx": _parts(WORD, _content("word/document.xml")),
@@ -425,9 +455,10 @@ READERS: Mapping[str, Callable[[bytes], Found]] = {
     ".pptx": _parts(SLIDES, _slides),
     ".odp": _parts(IMPRESS, _content("content.xml")),
     ".epub": _parts(BOOK, _chapters),
+    ".html": page,
 }
 
-LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl"}
+LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl", ".html": "html_to_markdown"}
 
 if __name__ == "__main__":
     # Import before the limits are set, and only what this format needs.

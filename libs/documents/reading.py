@@ -76,6 +76,19 @@ def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
         Damaged: it is damaged, or not what its name says.
         CannotRead: it takes too much to read.
     """
+    return _read(ending, FORMS[ending], raw, check)
+
+
+def read_page(html: str, url: str, *, check: Callable[[], None]) -> Document:
+    """Return a web page as Markdown with absolute links. Its title, if it has one, is the only field.
+
+    Raises:
+        CannotRead: it takes too much to read.
+    """
+    return _read(".html", "web page", f"{url}\n{html}".encode(errors="replace"), check)
+
+
+def _read(ending: str, form: str, raw: bytes, check: Callable[[], None]) -> Document:
     # Not a pipe: a child that dies early, or reads nothing, would block the writer.
     with TemporaryFile() as given:
         given.write(raw)
@@ -86,7 +99,7 @@ def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
     found = orjson.loads(said)
     if "refused" in found:
         raise (Locked if found.get("locked") else Damaged)(found["refused"])
-    return Document(FORMS[ending], **found | {"fields": tuple(found["fields"]), "head": tuple(found["head"])})
+    return Document(form, **found | {"fields": tuple(found["fields"]), "head": tuple(found["head"])})
 
 
 def _asked(ending: str, given: IO[bytes], check: Callable[[], None]) -> tuple[int, bytes]:

@@ -7,13 +7,15 @@ as written, and on the resolved args just before an attempt. `paths`, `commands`
 
 from libs.guards.allowlist import allows, as_policy_reads
 from libs.guards.blocked import Blocked, UrlRefused
-from libs.guards.urls import check_url
+from libs.guards.urls import Target, check_redirect, check_url
 
 __all__ = [
     "Blocked",
+    "Target",
     "UrlRefused",
     "allows",
     "as_policy_reads",
+    "check_redirect",
     "check_url",
     "commands",
     "hosts",

@@ -1,14 +1,14 @@
 """Check which addresses may be reached (S2-21). The caller resolves names, once; these functions only judge.
 
 The caller checks the URL, resolves its host once, checks every address, connects to a checked one, and does the same
-again for each redirect.
+again for each redirect. `libs.clients.outside` resolves and connects.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
@@ -62,17 +62,19 @@ METADATA = ipaddress.ip_address("fd00:ec2::254")
 
 @dataclass(frozen=True)
 class Target:
-    """The destination of a URL. `address` is set where its host is an address, so that nothing is left to resolve."""
+    """The destination of a URL. `private`: the settings allow this host by name, whatever its addresses."""
 
     url: str
     scheme: str
     host: str
     port: int
-    address: Address | None
+    private: bool = False
 
 
-def check_url(url: str, *, ports: Sequence[int] = (80, 443)) -> Target:
-    """Return the target of an absolute http or https URL. Raises UrlRefused."""
+def check_url(url: str, *, ports: Sequence[int] = (80, 443), allowed: Collection[str] = ()) -> Target:
+    """Return the target of an absolute http or https URL. `allowed` names hosts of this machine or network, each as
+    `host` or `host:port`. Raises UrlRefused.
+    """
     _legible(url)
     try:
         parts = urlsplit(url)
@@ -86,20 +88,28 @@ def check_url(url: str, *, ports: Sequence[int] = (80, 443)) -> Target:
     if "@" in parts.netloc:
         raise UrlRefused("url.userinfo", "A URL with a user name hides where it leads.")
     port = PORTS[parts.scheme] if port is None else port
+    if parts.netloc.lower() in allowed:
+        return Target(url, parts.scheme, host, port, private=True)
     if port not in ports:
         raise UrlRefused("url.port", f"Port {port} is not open to fetches.")
-    return Target(url, parts.scheme, host, port, _host(host))
+    private = host in allowed
+    if not private:
+        _check_host(host)
+    return Target(url, parts.scheme, host, port, private)
 
 
-def check_redirect(base: str, location: str, *, ports: Sequence[int] = (80, 443)) -> Target:
+def check_redirect(
+    base: Target, location: str, *, ports: Sequence[int] = (80, 443), allowed: Collection[str] = ()
+) -> Target:
     """Return the target of a redirect seen at `base`, checked like a URL that was asked for. Raises UrlRefused."""
     _legible(location)
     try:
-        url = urljoin(base, location)
+        url = urljoin(base.url, location)
     except ValueError as broken:
         raise UrlRefused("url.form", f"This is not a URL: {broken}.") from broken
-    target = check_url(url, ports=ports)
-    if urlsplit(base).scheme == "https" and target.scheme != "https":
+    # A public page must not choose what is fetched within this network.
+    target = check_url(url, ports=ports, allowed=allowed if base.private else ())
+    if base.scheme == "https" and target.scheme != "https":
         raise UrlRefused("url.downgrade", "A redirect may not leave https.")
     return target
 
@@ -134,11 +144,6 @@ def gives_credentials(ip: str) -> bool:
     return (mapped or address).is_link_local or address == METADATA
 
 
-def resolve_once(target: Target, lookup: Callable[[str], Sequence[str]]) -> tuple[Address, ...]:
-    """Return the checked addresses to connect to. `lookup` is called at most once, so a second answer cannot differ."""
-    return check_addresses([str(target.address)] if target.address else lookup(target.host))
-
-
 def _legible(url: str) -> None:
     # Libraries normalise other characters differently: the host that is checked might not be the host that is dialled.
     if not url.isascii() or not url.isprintable() or " " in url:
@@ -149,10 +154,11 @@ def _legible(url: str) -> None:
         raise UrlRefused("url.length", f"The URL is longer than {LONGEST} characters.")
 
 
-def _host(host: str) -> Address | None:
-    """Return the host as an address, or None for a name. Every unusual spelling of a number is refused."""
+def _check_host(host: str) -> None:
+    """Check a name, or the address in its place. Every unusual spelling of an address is refused."""
     if ":" in host:
-        return check_address(host)
+        check_address(host)
+        return
     if "%" in host or not re.fullmatch(r"[a-z0-9_.-]+", host):
         raise UrlRefused("url.host", f"{host!r} is not a host's name.")
     # The root's dot hides nothing: `localhost.` is `localhost`.
@@ -160,15 +166,18 @@ def _host(host: str) -> Address | None:
     if not all(labels):
         raise UrlRefused("url.host", f"{host!r} is not a host's name.")
     if re.fullmatch(r"\d+|0x[0-9a-f]*", labels[-1]):
-        return _dotted(host)
+        _check_dotted(host)
+        return
     name = ".".join(labels)
     if "." not in name or any(name == end or name.endswith("." + end) for end in LOCAL_NAMES):
         raise UrlRefused("url.local", f"{host!r} is a name of this network.")
-    return None
+    # Certificates and lists of blocked hosts have names without it.
+    if host.endswith("."):
+        raise UrlRefused("url.host", f"{host!r} ends with a dot; write it without.")
 
 
-def _dotted(host: str) -> Address:
+def _check_dotted(host: str) -> None:
     """Parse a host whose last label is numeric, an IPv4 address (WHATWG URL, 3.5); accept only the plain form."""
     if not re.fullmatch(r"(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})", host):
         raise UrlRefused("url.number", f"{host!r} spells an address in a way that hides it.")
-    return check_address(host)
+    check_address(host)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import re2
 from jsonschema import Draft202012Validator, ValidationError, validators
@@ -40,10 +41,12 @@ class Source(StrEnum):
 
 
 class Primitive(StrEnum):
-    """The primitives that a tool can call: the first two are available to skills (S4-38)."""
+    """The primitives that a tool can call: the first three are available to skills (S4-38)."""
 
     GRAPH = "graph"
     RETRIEVAL = "retrieval"
+    WEB = "web"
+    """Reading a page, whose URL leaves this machine."""
     SKILL = "skill"
     """Reading a skill itself (`skills.use`), which needs no folder."""
 
@@ -157,6 +160,16 @@ class ToolDefinition:
         """Return whether a call with these args would delete something. Any flag value except False counts as true."""
         flagged = bool(self.deletes_with) and args.get(self.deletes_with, False) is not False
         return self.effect is Effect.DELETE or flagged
+
+    def destination_of(self, args: Mapping[str, Any]) -> str | None:
+        """Return the host that receives the args of a call: that of the page, or of the tool's server."""
+        if self.primitive is not Primitive.WEB:
+            return self.destination
+        try:
+            return urlsplit(str(args.get("url", ""))).hostname
+        except ValueError:
+            # No URL; the executor refuses it.
+            return None
 
     def open_to(self, tenant: str) -> bool:
         """Return whether this tenant may use the tool."""

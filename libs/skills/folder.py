@@ -50,7 +50,7 @@ class _Tool(Declared):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str = Field(min_length=1)
-    primitive: Literal[Primitive.GRAPH, Primitive.RETRIEVAL]
+    primitive: Literal[Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.WEB]
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     mutates: bool
     effect: Effect
@@ -209,6 +209,7 @@ def _definition(skill: str, tool: _Tool, digest: str) -> ToolDefinition:
         examples=tool.examples,
         needs=tool.needs,
         deletes_with=tool.deletes_with,
+        leaves_machine=tool.primitive is Primitive.WEB,
         digest=digest,
     )
 
@@ -218,8 +219,10 @@ def _problems(tool: _Tool) -> list[str]:
     if tool.params.get("type") != "object" or not isinstance(properties, Mapping):
         return [f"{tool.name}: params must be a JSON Schema of an object with properties"]
     problems = [f"{tool.name}: unknown parameter {name}" for name in _named_params(tool) if name not in properties]
-    if tool.primitive is Primitive.RETRIEVAL and tool.mutates:
-        problems.append(f"{tool.name}: a retrieval tool never mutates")
+    if tool.primitive is not Primitive.GRAPH and tool.mutates:
+        problems.append(f"{tool.name}: a {tool.primitive} tool never mutates")
+    if tool.primitive is Primitive.WEB and "url" not in tool.params.get("required", ()):
+        problems.append(f"{tool.name}: a web tool must require the parameter url, whose host policy is asked about")
     if tool.mutates is (tool.effect in (Effect.READ, Effect.REPORT)):
         problems.append(f"{tool.name}: the effect {tool.effect} disagrees with mutates")
     if tool.effect is Effect.ACT:

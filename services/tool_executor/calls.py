@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from libs.changes import Cause, Changeset
@@ -16,6 +17,12 @@ TEXT_MOST = 2000
 
 def request_of(lease: Lease) -> ToolRequested:
     return ToolRequested.model_validate(lease.input["request"])
+
+
+def cause_within(lease: Lease, what: str) -> Cause:
+    """Return the cause of a commit in the middle of leased work, which does not end the lease."""
+    # With the token: a new holder must not find its predecessor's inbox row and take the attempt for its own.
+    return replace(Cause.of_lease(lease), id=f"{lease.id}:{lease.token}:{what}", lease=None)
 
 
 def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any] | None = None) -> Changeset:

@@ -17,13 +17,15 @@ import orjson
 from libs.changes import Cause
 from libs.errors import Denied, Rejected
 from libs.events import ToolRequested
-from libs.guards import allows, as_policy_reads, commands, paths
+from libs.guards import UrlRefused, allows, as_policy_reads, commands, paths
 from libs.identity import grants
 from libs.objects import Objects
 from libs.policy import Decision
 from libs.runtime import Platform
 from libs.skills import Primitive, ToolDefinition
 from libs.tools import Tool
+from services.tool_executor.fetching import FETCH, target_of
+from services.tool_executor.settings import Web
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 from services.tool_executor.workspaces import Workspaces
@@ -59,8 +61,8 @@ class Passed:
 
 
 class Chain:
-    def __init__(self, platform: Platform, workspaces: Workspaces, outside: Outside) -> None:
-        self._platform, self._workspaces, self._outside = platform, workspaces, outside
+    def __init__(self, platform: Platform, workspaces: Workspaces, outside: Outside, web: Web) -> None:
+        self._platform, self._workspaces, self._outside, self._web = platform, workspaces, outside, web
 
     async def check(self, cause: Cause, request: ToolRequested, now: datetime) -> Passed:
         """Check every link in turn.
@@ -76,8 +78,18 @@ class Chain:
         about = cause.tenant, request, args
         large = any(isinstance(value, Mapping) and "$blob" in value for value in request.args.values())
         tool = await asyncio.to_thread(self._fixed, *about) if large else self._fixed(*about)
+        host = tool.destination_of(args) if tool is not None else None
         # Policy last: it may cost a round trip, and must not be asked about what the other links refuse.
-        return Passed(args, tool, await self._policy(cause, request, tool))
+        return Passed(args, tool, await self._policy(cause, request, tool, host))
+
+    async def check_host(self, cause: Cause, request: ToolRequested, host: str) -> Decision:
+        """Return policy's decision on a call that another host is to receive, since it was redirected there.
+
+        Raises:
+            LinkRefused: policy says no.
+            Unavailable: it does not answer.
+        """
+        return await self._policy(cause, request, self._platform.skills.tool(request.tool), host)
 
     def _fixed(self, tenant: str, request: ToolRequested, args: Mapping[str, Any]) -> ToolDefinition | None:
         """Check the links that are deterministic."""
@@ -89,6 +101,8 @@ class Chain:
             self._guards(args, self._scope(tenant, request, tool, args))
         else:
             self._guards(args, None)
+        if tool is not None and tool.primitive is Primitive.WEB:
+            self._address(args)
         return tool
 
     def _grant(self, cause: Cause, request: ToolRequested, now: datetime) -> None:
@@ -136,7 +150,15 @@ class Chain:
         except Rejected as error:
             raise LinkRefused("guards", str(error)) from error
 
-    async def _policy(self, cause: Cause, request: ToolRequested, tool: ToolDefinition | None) -> Decision:
+    def _address(self, args: Mapping[str, Any]) -> None:
+        try:
+            target_of(str(args["url"]), self._web)
+        except UrlRefused as error:
+            raise LinkRefused("guards", str(error)) from error
+
+    async def _policy(
+        self, cause: Cause, request: ToolRequested, tool: ToolDefinition | None, host: str | None
+    ) -> Decision:
         facts: dict[str, Any] = {
             "tenant": cause.tenant,
             "principal": {"id": request.principal, "scopes": list(request.scopes)},
@@ -151,7 +173,7 @@ class Chain:
             facts["approved"] = facts["approved"] or not WORKSPACE_TOOLS[request.tool].changes_files
         else:
             action = "tool.execute"
-            facts |= self._facts(request, tool)
+            facts |= self._facts(request, tool, host)
         decision = await self._platform.policy.decide(action, facts)
         # Approvals precede the grant: an obligation that is still open here was never met.
         if not decision.allowed or decision.obligations:
@@ -159,7 +181,7 @@ class Chain:
             raise LinkRefused("policy", owed)
         return decision
 
-    def _facts(self, request: ToolRequested, tool: ToolDefinition) -> dict[str, Any]:
+    def _facts(self, request: ToolRequested, tool: ToolDefinition, host: str | None) -> dict[str, Any]:
         return {
             "tool": tool.name,
             "effect_class": tool.effect_class.value,
@@ -171,7 +193,7 @@ class Chain:
             "allowed_tools": as_policy_reads(request.allowed, tool.name),
             # Files may come from anywhere; the executor assumes the worst, whatever the planner was told.
             "touched": {"private": True, "untrusted": True, "secret": False},
-            "destination": tool.destination,
+            "destination": host,
             "paths_in_scope": True,
             "payload_seen": request.approval_id is not None,
             "hitl": request.hitl.value,
@@ -185,6 +207,8 @@ def runnable(tool: ToolDefinition) -> bool:
             return tool.method in PRIMITIVES
         case Primitive.RETRIEVAL:
             return tool.method == CONTENT_SEARCH
+        case Primitive.WEB:
+            return tool.method == FETCH
     return True
 
 

@@ -27,7 +27,7 @@ from libs.runtime import Platform
 from libs.telemetry import logger
 from services.tool_executor import calls, event_sizes
 from services.tool_executor.blobs import clearing
-from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Outside, Passed
+from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.effects.external_calls import Effects
 from services.tool_executor.history import History
 from services.tool_executor.rows import CallDead, SnapshotAdded, StageHead, StageOperation, TurnCancelled
@@ -65,11 +65,11 @@ class Handlers:
         effects: Effects,
         history: History,
         settings: Settings,
-        outside: Outside,
+        chain: Chain,
     ) -> None:
         self._platform, self._workspaces, self._settings = platform, workspaces, settings
         self._work, self._effects, self._history = work, effects, history
-        self._chain = Chain(platform, workspaces, outside)
+        self._chain = chain
 
     async def requested(self, cause: Cause, event: Envelope[ToolRequested]) -> Changeset:
         request = event.data

@@ -7,16 +7,19 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from libs import ids
+from libs.changes import Changeset
 from libs.errors import Conflict, NotFound, Rejected, Unavailable
 from libs.events import Diff, ToolRequested
 from libs.leases import Lease
 from libs.objects import UPLOADS, area
 from libs.runtime import Platform
-from libs.skills import USE, Categories, Primitive, use
+from libs.skills import USE, Categories, Primitive, ToolDefinition, use
+from libs.texts import quoted
 from libs.workspace.commit import Committed, commit, committed, outcome
 from libs.workspace.errors import FULL, CommitConflict, Failed, HistoryGone, NoSpace, NoSuchCommit, Unfinished
 from libs.workspace.history import Pruned
@@ -24,9 +27,10 @@ from libs.workspace.lock import lock, seize
 from libs.workspace.reserved import HIDDEN
 from libs.workspace.rollback import RolledBack, redo, rollback
 from libs.workspace.stage import Stage
-from services.tool_executor import shown_diff
-from services.tool_executor.chain import as_planned, expanded
+from services.tool_executor import calls, shown_diff
+from services.tool_executor.chain import Chain, LinkRefused, as_planned, expanded
 from services.tool_executor.content import Contents, Question, as_data
+from services.tool_executor.fetching import Fetcher
 from services.tool_executor.history import History
 from services.tool_executor.rows import JournalEntry
 from services.tool_executor.skills.local import LocalSkills
@@ -35,7 +39,7 @@ from services.tool_executor.tools.limits import Limits
 from services.tool_executor.tools.listing import left_alone
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.tool_context import ToolContext, ToolOutput, human, many
-from services.tool_executor.tools.workspace_tools import COMMIT, DROP, REDO, RESTORE, ROLLBACK
+from services.tool_executor.tools.workspace_tools import COMMIT, DROP, REDO, RESTORE, ROLLBACK, WORKSPACE_TOOLS
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries, quickly
 
 LISTS = frozenset({"get_children"})
@@ -132,18 +136,24 @@ class CallRunner:
         local: LocalSkills,
         history: History,
         limits: Limits,
+        chain: Chain,
+        fetcher: Fetcher,
     ) -> None:
         self._platform, self._workspaces = platform, workspaces
+        self._chain, self._fetcher = chain, fetcher
         self._categories, self._contents, self._local = categories, contents, local
         self._history, self._limits = history, limits
 
     async def do(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
-        """Do the call's work, alone with its session's workspace.
+        """Do the call's work, alone with its session's workspace if it works there.
 
         Raises:
             Rejected: it cannot be done; nothing is staged.
             Unavailable: it can be tried again.
         """
+        if request.tool not in WORKSPACE_TOOLS and self._tool(request).primitive is Primitive.WEB:
+            async with _deadline(request.deadline):
+                return await self._fetch(lease, request)
         async with self._workspaces.at_work(lease.tenant, session):
             output = await self._run(lease, request, session)
         return replace(output, warnings=(*output.warnings, *self._workspaces.notes(lease.tenant, request.root)))
@@ -167,9 +177,12 @@ class CallRunner:
                 async with _deadline(request.deadline):
                     return await self._primitive(lease, request, session)
 
-    async def _primitive(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+    def _tool(self, request: ToolRequested) -> ToolDefinition:
         # Checked again: another process, with other skills, may hold this lease. Its input has handles, not the args.
-        tool = as_planned(self._platform.skills.tool(request.tool), request)
+        return as_planned(self._platform.skills.tool(request.tool), request)
+
+    async def _primitive(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+        tool = self._tool(request)
         args = {**tool.defaults(), **await expanded(self._platform.objects, lease.tenant, request.args)}
         # A hint that no grant signs: a tool that changes the stage reads it from Postgres all the same.
         unstaged = request.unstaged and not tool.mutates
@@ -222,6 +235,32 @@ class CallRunner:
         skill = await self._local.to_use(lease.tenant, request.root, args["skill"])
         page = use(skill, args.get("reference"), args.get("offset", 0))
         return CallOutput(page, f"Read {args.get('reference') or 'the instructions'} of the skill {skill.name}.")
+
+    async def _fetch(self, lease: Lease, request: ToolRequested) -> CallOutput:
+        """Read a page: its text is data, and names where it is from."""
+        args, ask = (
+            await expanded(self._platform.objects, lease.tenant, request.args),
+            partial(self._ask, lease, request),
+        )
+        cancel = CancelToken()
+        with cancel:
+            page, cached = await self._fetcher.page(lease.tenant, args["url"], ask=ask, check=cancel.check)
+        source = f"{quoted(page.title)} at {page.url}" if page.title else page.url
+        cut = () if page.whole else ("The page is longer than what is read of it.",)
+        summary = f"Read {source} (HTTP status {page.status})."
+        return CallOutput(page.part(args.get("offset", 0), cached=cached), summary, warnings=cut)
+
+    async def _ask(self, lease: Lease, request: ToolRequested, host: str) -> None:
+        """Ask policy whether a call may go on to another host, and record the decision before it does."""
+        cause = calls.cause_within(lease, f"redirect:{host}")
+        try:
+            decision = await self._chain.check_host(cause, request, host)
+        except LinkRefused as refused:
+            revision = self._platform.policy.revision
+            denied = calls.recorded(request, "decision", "deny", rule=refused.link, revision=revision)
+            await self._platform.writer.apply(Changeset(cause).emit(denied))
+            raise LinkRefused(refused.link, f"it redirects to {host}: {refused.reason}") from refused
+        await self._platform.writer.apply(Changeset(cause).emit(calls.allowed(request, decision)))
 
     async def _staged(
         self, lease: Lease, request: ToolRequested, workspace: Workspace, *, before: int, done: ToolOutput

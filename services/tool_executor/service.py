@@ -14,8 +14,10 @@ from libs.skills import Categories
 from libs.tools import Tool
 from services.tool_executor import api
 from services.tool_executor.blobs import CONTENTS, ContentsCleared
+from services.tool_executor.chain import Chain
 from services.tool_executor.content import Contents
 from services.tool_executor.effects.external_calls import EFFECT, SETTLE, Effects
+from services.tool_executor.fetching import Fetcher
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
 from services.tool_executor.remote.admin import RemoteAdmin
@@ -41,6 +43,9 @@ def build(platform: Platform) -> Service:
     )
     local, contents = LocalSkills(platform, workspaces), Contents(settings)
     history = History(platform, workspaces, settings, fence=fence_of)
+    remote, cleared = _remote(platform, settings), ContentsCleared(platform.objects)
+    outside = partial(_outside, platform, remote)
+    chain = Chain(platform, workspaces, outside, settings.web)
     work = CallRunner(
         platform,
         workspaces,
@@ -49,11 +54,11 @@ def build(platform: Platform) -> Service:
         local=local,
         history=history,
         limits=settings,
+        chain=chain,
+        fetcher=Fetcher(settings.web, platform.clock),
     )
-    remote, cleared = _remote(platform, settings), ContentsCleared(platform.objects)
-    outside = partial(_outside, platform, remote)
     effects = Effects(platform, settings, outside)
-    on = Handlers(platform, workspaces, work, effects, history, settings, outside)
+    on = Handlers(platform, workspaces, work, effects, history, settings, chain)
     room, each, tries = settings.effects_at_once, settings.effects_at_once_per_tenant, settings.effect_attempts
     state = api.ExecutorState(
         platform, workspaces, local, SkillAdmin(platform, local), history, RemoteAdmin(platform, remote)

@@ -5,12 +5,32 @@ from __future__ import annotations
 import re
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from libs.remote_tools import RemoteServer
 from libs.remote_tools.settings import NAME, RESERVED
 from libs.workspace.roots import Root
 from services.tool_executor.tools.limits import Limits
+
+
+class Web(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    allow_hosts: tuple[str, ...] = ()
+    """Hosts of this machine or network that `web.fetch` may read, each as `host` or `host:port`; all tenants may."""
+    ports: tuple[int, ...] = (80, 443)
+    """Ports that `web.fetch` may read from."""
+    seconds: float = Field(default=10.0, gt=0)
+    """How long a page may take, with all its redirects."""
+    bytes_most: int = Field(default=1_000_000, ge=1)
+    """Maximum of one page, unpacked; of a longer text the beginning is read."""
+    cache_seconds: float = Field(default=300.0, ge=0)
+    """How long a page is kept for its tenant; 0 keeps none."""
+
+    @field_validator("allow_hosts")
+    @classmethod
+    def _lower(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(host.lower() for host in hosts)
 
 
 class Settings(Limits):
@@ -24,6 +44,8 @@ class Settings(Limits):
     """Other agents, by the prefix of the tool that sends them a message. `url` is the address below which their card is
     (`/.well-known/agent-card.json`).
     """
+    web: Web = Field(default_factory=Web)
+    """How the tool `web.fetch` reads pages."""
     calls_at_once: int = Field(default=16, ge=1)
     """Tool calls that this process runs at once."""
     calls_at_once_per_tenant: int = Field(default=8, ge=1)

@@ -29,11 +29,9 @@ UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 
 UNUSED = {
     "check_command": "the guard of a shell tool (S4-30)",
-    "check_redirect": "the guard of a tool that follows redirects (S4-30)",
     "create_database": "the tests of many platforms on one server",
     "do_GET": "the standard library calls it",
     "drop_database": "the tests of many platforms on one server",
-    "resolve_once": "the guard of a tool that fetches pages (S4-30)",
     "seekable": "the standard library calls it",
 }
 """Public names without a use in the source, and why each stays."""

@@ -96,5 +96,5 @@ def recorded(decision: Decision, message: QueuedMessage, **about: Any) -> Action
 def undo_of(tool: ToolDefinition, args: Args) -> str:
     """Return the text that says how this can be undone, shown before it is approved (P5)."""
     staged = tool.deletes(args) or tool.effect_class is EffectClass.STAGED
-    in_workspace, destination = tool.in_workspace, tool.destination
+    in_workspace, destination = tool.in_workspace, tool.destination_of(args)
     return messages.undo(tool.effect_class, in_workspace=in_workspace, staged=staged, destination=destination)

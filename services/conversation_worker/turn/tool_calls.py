@@ -47,7 +47,7 @@ async def ask_policy(
         allowed_tools=as_policy_reads(context.settings.tools, tool.name),
         # Files are a person's and may come from anywhere, so every call counts as having seen both.
         touched={"private": True, "untrusted": True, "secret": False},
-        destination=tool.destination,
+        destination=tool.destination_of(args),
         paths_in_scope=_in_scope(uow, tool, args),
         approved=approved,
         payload_seen=approved,

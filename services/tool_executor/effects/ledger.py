@@ -8,7 +8,7 @@ compare-and-set, so that of two processes that both believe in their lease one d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -71,7 +71,7 @@ class Ledger:
             LeaseLost: another process has begun it, or ended it.
         """
         request, attempt = calls.request_of(lease), record.begun + 1
-        changeset = Changeset(_cause_of(lease, f"begin{attempt}")).put(
+        changeset = Changeset(calls.cause_within(lease, f"begin{attempt}")).put(
             EffectBegun(intent_id=record.intent, call_id=request.call_id, attempt=attempt)
         )
         if attempt > 1:
@@ -85,7 +85,7 @@ class Ledger:
     async def settle(self, lease: Lease, attempt: int) -> None:
         """Record that nothing is in doubt after this attempt, unless another has begun meanwhile."""
         row = EffectSettled(intent_id=lease.input["intent"], attempt=attempt)
-        changeset = Changeset(_cause_of(lease, f"settle{attempt}")).put(row)
+        changeset = Changeset(calls.cause_within(lease, f"settle{attempt}")).put(row)
         try:
             await self._writer.apply(changeset)
         except Conflict:
@@ -112,9 +112,3 @@ def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Map
     row = EffectClosed(intent_id=intent, state=state, outcome=outcome)
     counted = metrics.effects.labels(effect.value, state).inc
     return Changeset(cause).put(row).on_commit(counted)
-
-
-def _cause_of(lease: Lease, what: str) -> Cause:
-    """Return the cause of a commit in the middle of leased work, which does not end the lease."""
-    # With the token: a new holder must not find its predecessor's inbox row and take the attempt for its own.
-    return replace(Cause.of_lease(lease), id=f"{lease.id}:{lease.token}:{what}", lease=None)

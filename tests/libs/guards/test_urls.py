@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.guards.blocked import UrlRefused
-from libs.guards.urls import check_address, check_addresses, check_redirect, check_url, resolve_once
+from libs.guards.urls import check_address, check_addresses, check_redirect, check_url
 
 
 @pytest.mark.requirement("A6")
@@ -18,7 +18,7 @@ from libs.guards.urls import check_address, check_addresses, check_redirect, che
     [
         ("https://example.org/a?b#c", "example.org", 443),
         ("http://example.org:80/", "example.org", 80),
-        ("HTTPS://Example.ORG./", "example.org.", 443),
+        ("HTTPS://Example.ORG/", "example.org", 443),
         ("https://xn--80ak6aa92e.com", "xn--80ak6aa92e.com", 443),
         ("https://8.8.8.8/", "8.8.8.8", 443),
         ("https://[2606:4700::1111]/", "2606:4700::1111", 443),
@@ -55,6 +55,7 @@ def test_a_public_url_is_let_through(url: str, host: str, port: int) -> None:
         ("http://example.org:99999/", "url.form"),
         ("http://[::1/", "url.form"),
         ("http://a..org/", "url.host"),
+        ("http://example.org./", "url.host"),
         ("http://ex%61mple.org/", "url.host"),
         ("http://2130706433/", "url.number"),
         ("http://0x7f000001/", "url.number"),
@@ -150,21 +151,26 @@ def test_a_name_with_one_private_address_is_refused_whole() -> None:
         check_addresses([])
 
 
-@pytest.mark.requirement("A6")
-def test_host_name_is_resolved_only_once() -> None:
-    answers = iter([["8.8.8.8"], ["127.0.0.1"]])
-    assert [str(found) for found in resolve_once(check_url("http://rebind.example.org"), lambda _: next(answers))] == [
-        "8.8.8.8"
-    ]
-    assert next(answers) == ["127.0.0.1"]
+ALLOWED = ("wiki.lan", "127.0.0.1:8080", "[::1]:8080")
 
 
 @pytest.mark.requirement("A6")
-def test_a_url_with_an_address_needs_no_look_up() -> None:
-    def never(_: str) -> list[str]:
-        raise AssertionError
+@pytest.mark.parametrize(
+    "url", ["http://wiki.lan/", "https://WIKI.lan:443/", "http://127.0.0.1:8080", "http://[::1]:8080"]
+)
+def test_allowed_host_may_be_private(url: str) -> None:
+    assert check_url(url, allowed=ALLOWED).private
 
-    assert [str(found) for found in resolve_once(check_url("http://8.8.8.8"), never)] == ["8.8.8.8"]
+
+@pytest.mark.requirement("A6")
+@pytest.mark.parametrize(
+    "url",
+    """http://wiki.lan:8080/ http://a.wiki.lan/ http://wiki.lan./ http://127.0.0.1/ http://0x7f.1:8080/
+    http://127.1:8080/ http://127.0.0.1:08080/ http://wiki.lan@127.0.0.1/ http://[::ffff:127.0.0.1]:8080/""".split(),  # noqa: SIM905
+)
+def test_allowed_host_is_meant_literally(url: str) -> None:
+    with pytest.raises(UrlRefused):
+        check_url(url, allowed=ALLOWED)
 
 
 @pytest.mark.requirement("A6")
@@ -174,9 +180,17 @@ def test_a_url_with_an_address_needs_no_look_up() -> None:
 )
 def test_a_redirect_is_judged_like_any_url(location: str) -> None:
     with pytest.raises(UrlRefused):
-        check_redirect("https://example.org/a", location)
+        check_redirect(check_url("https://example.org/a"), location)
 
 
 @pytest.mark.requirement("A6")
 def test_a_redirect_may_be_relative() -> None:
-    assert check_redirect("https://example.org/a/b", "../c").url == "https://example.org/c"
+    assert check_redirect(check_url("https://example.org/a/b"), "../c").url == "https://example.org/c"
+
+
+@pytest.mark.requirement("A6")
+def test_only_an_allowed_host_redirects_to_one() -> None:
+    inside = check_url("http://127.0.0.1:8080/", allowed=ALLOWED)
+    assert check_redirect(inside, "http://wiki.lan/", allowed=ALLOWED).private
+    with pytest.raises(UrlRefused):
+        check_redirect(check_url("http://example.org/"), "http://wiki.lan/", allowed=ALLOWED)

@@ -112,6 +112,7 @@ def test_bad_skill_is_reported_and_skipped_while_others_load(write: Write, tmp_p
     [
         (("mutates: false", "mutates: true"), "disagrees with mutates"),
         (("effect: read", "effect: delete"), "disagrees with mutates"),
+        (("primitive: graph", "primitive: web"), "must require the parameter url"),
         (("primitive: graph", "primitive: shell"), "primitive"),
         (("method: get_children", "method: rm -rf"), "method"),
         (("additionalProperties: false", "additionalProperties: true"), "additionalProperties"),
