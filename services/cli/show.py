@@ -71,6 +71,8 @@ class Screen(Watcher):
         self._status = console.status("")
         self._running: dict[str, str] = {}
         self._began: dict[str, datetime] = {}
+        self._asked_about: set[str] = set()
+        """Steps that a person decided on, whose results therefore are shown."""
         self._partial, self._flow = "", Flow()
         self._outcome, self._whole = "", list[str]()
         self._empty, self._muted = not console.is_terminal, False
@@ -259,10 +261,14 @@ class Screen(Watcher):
             self._running[data["step_id"]] = _of(data)
             return
         self._running.pop(data["step_id"], None)
+        if data["state"] == "awaiting_approval":
+            self._asked_about.add(data["step_id"])
         if data["state"] not in SIGNS:
             return
         if self.verbose:
             self._ended(data, now)
+        elif data["state"] == "succeeded" and data["step_id"] in self._asked_about and not data.get("proposed"):
+            self.say(f"✔ {words.line(data['summary'], 300)}", "green")
         elif data["state"] not in ("succeeded", "rolled_back") and not _denied_by_a_person(data):
             sign, style = SIGNS[data["state"]]
             why = f": {self._why(words.line(data['error'], 300))}" if data["error"] else ""

@@ -12,9 +12,11 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.states import OVERFLOWING
-from tests.browser.visitor import Live, Visitor, ask, ended, live_at
-from tests.infrastructure.vendor import Vendor, planned, said, vendor
+from tests.browser.visitor import Live, Visitor, approval, ask, ended, live_at
+from tests.infrastructure.vendor import APPROVED, Vendor, planned, said, vendor
 from tests.journeys.test_start_and_stop import seen
+from tests.support import web_site
+from tests.support.web_site import PRIVATE, Site
 
 LIST = planned(("manage-files.list", {"path": "."}))
 ELSEWHERE = "https://attacker.example"
@@ -61,12 +63,19 @@ async def there() -> AsyncIterator[Vendor]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def site() -> AsyncIterator[Site]:
+    async with web_site.serving() as made:
+        yield made
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def thinking(
-    browser: Browser, application: Path, there: Vendor, tmp_path_factory: pytest.TempPathFactory
+    browser: Browser, application: Path, there: Vendor, site: Site, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Live]:
-    """Yield a platform that thinks with this vendor."""
+    """Yield a platform that thinks with this vendor, and may read this site."""
     model = {"SUMA_MODEL": "openai:toy", "SUMA_MODEL_URL": there.url}
-    async with live_at(tmp_path_factory.mktemp("model"), application, **model) as made:
+    web = {"SUMA_TOOL_EXECUTOR__WEB__ALLOW_HOSTS": f'["{PRIVATE}:{site.port}"]'}
+    async with live_at(tmp_path_factory.mktemp("model"), application, **model, **web) as made:
         yield made
 
 
@@ -92,6 +101,22 @@ async def test_hostile_answer_runs_and_fetches_nothing(reader: Visitor, thinking
     assert "noopener" in str(await away.get_attribute("rel")), "a page that is opened must not reach this one"
     await page.set_viewport_size({"width": 360, "height": 740})
     assert await page.evaluate(OVERFLOWING) == []
+
+
+@pytest.mark.requirement("S2-09")
+async def test_step_shows_the_page_that_it_read(reader: Visitor, thinking: Live, there: Vendor, site: Site) -> None:
+    site.paths["/news"] = web_site.page("<title>Tea news</title><h1>Tea</h1><p>Tea is <b>cheap</b> today.</p>")
+    url = site.url("/news", host=PRIVATE)
+    there.play(planned(("web.fetch", {"url": url})), APPROVED, said("Tea is cheap."))
+    page = await reader.open("/chat")
+    await ask(page, "what does the page say about tea?", thinking.folder("pages", {"a.txt": "a"}))
+    await expect(page.get_by_text(f"Its arguments are sent to {PRIVATE}.")).to_be_visible()
+    await expect(page.get_by_label("Arguments")).to_contain_text(url)
+    await approval(page).click()
+    await ended(page)
+    await expect(page.get_by_text(f"Read “Tea news” at {url} (HTTP status 200).")).to_be_visible()
+    assert "Tea is **cheap** today." in str(there.asked[-1].body)
+    assert f"said by the page {url}" in str(there.asked[-1].body)
 
 
 @pytest.mark.requirement("A22b")

@@ -149,6 +149,13 @@ def test_undone_step_is_shown_with_its_reason() -> None:
     assert shown(failed) == "✘ Do 2 – not done: no such file\n"
 
 
+def test_result_of_an_approved_step_is_shown_unless_staged() -> None:
+    asked = event(1, "step.changed", **step(1, state="awaiting_approval", summary="", error=None))
+    read = step(1, state="succeeded", summary="Read https://example.org/ (HTTP status 200).", error=None)
+    assert shown(asked, event(2, "step.changed", **read)) == "✔ Read https://example.org/ (HTTP status 200).\n"
+    assert shown(asked, event(2, "step.changed", **read, proposed="Would read it.")) == ""
+
+
 def test_policy_denial_is_shown_and_own_refusal_is_not() -> None:
     refused = step(2, state="denied", summary="", error="a person said no")
     assert shown(event(1, "step.changed", **refused)) == ""

@@ -167,7 +167,7 @@ function AnswerForm({ ask, task }: { ask: Ask; task: string | undefined }) {
         </details>
       )}
       {hasArgs && (
-        <details>
+        <details open={(ask.data.items ?? []).length === 0}>
           <summary className="w-fit rounded text-sm font-medium text-accent-ink">Exact arguments</summary>
           <div className="pt-1"><Json value={args} label="Arguments" /></div>
         </details>
