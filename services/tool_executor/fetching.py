@@ -24,8 +24,8 @@ FETCH = "fetch"
 """The only method of the primitive `web`."""
 REDIRECTS_MOST = 5
 MOVED = frozenset((301, 302, 303, 307, 308))
-KEPT_MOST = 16 << 20
-"""Characters of all pages that are kept."""
+KEPT_MOST, ENTRY = 16 << 20, 10_000
+"""Characters of all pages that are kept, and what one has beside its text, such as its addresses."""
 Asked = Callable[[str], Awaitable[None]]
 """Asks whether a call may go on to another host, and raises if not."""
 
@@ -97,8 +97,8 @@ class Fetcher:
     def _keep(self, tenant: str, url: str, page: Page) -> None:
         """Keep a page; the oldest ones make room."""
         if (before := self._kept.pop((tenant, url), None)) is not None:
-            self._letters -= len(before.text)
+            self._letters -= ENTRY + len(before.text)
         self._kept[tenant, url] = page
-        self._letters += len(page.text)
+        self._letters += ENTRY + len(page.text)
         while self._letters > KEPT_MOST:
-            self._letters -= len(self._kept.popitem(last=False)[1].text)
+            self._letters -= ENTRY + len(self._kept.popitem(last=False)[1].text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -52,9 +53,9 @@ class Site:
 
 
 @asynccontextmanager
-async def serving() -> AsyncIterator[Site]:
+async def serving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Site]:
     site = Site(0)
-    server = await asyncio.start_server(site.serve, PRIVATE, 0)
+    server = await asyncio.start_server(site.serve, PRIVATE, 0, ssl=tls)
     site.port = server.sockets[0].getsockname()[1]
     try:
         yield site

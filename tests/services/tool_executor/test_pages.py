@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
+import ssl
 import zlib
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from libs.clients import NoAnswer
 from libs.guards import UrlRefused
-from services.tool_executor.fetching import REDIRECTS_MOST, Fetcher, NoPage, TooSlow
+from services.tool_executor.fetching import KEPT_MOST, REDIRECTS_MOST, Fetcher, NoPage, TooSlow
 from services.tool_executor.pages import PART_BYTES, NoSuchPart, NotReadable, Page
 from services.tool_executor.settings import Web
 from tests.libs.documents import samples
+from tests.support.certificate import certificate
 from tests.support.platform import TENANT, MovedClock
 from tests.support.web_site import PRIVATE, Site, dripping, endless, moved, page, serving
 
@@ -119,6 +122,24 @@ async def test_request_names_suma_and_carries_no_credentials(site: Site, reader:
 async def test_host_header_keeps_the_name_that_was_resolved(site: Site, reader: Reader) -> None:
     await reader.of(page("ok"))
     assert site.asked == [f"GET site.test:{site.port} /"]
+
+
+async def test_certificate_is_checked_for_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chain, key = certificate(tmp_path)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(chain, key)
+    async with serving(tls) as site:
+        monkeypatch.setattr(socket, "getaddrinfo", site.resolve)
+        monkeypatch.setenv("SSL_CERT_FILE", str(chain))
+        site.names["localhost"] = [[PRIVATE]]
+        site.paths["/"] = page("sealed", "text/plain")
+        reader = Reader(site, allow_hosts=[f"localhost:{site.port}", f"site.test:{site.port}"])
+        assert (await reader.read(f"https://localhost:{site.port}/")).text == "sealed"
+        with pytest.raises(NoAnswer, match="certificate"):
+            await reader.read(f"https://site.test:{site.port}/")
+        site.paths["/down"] = moved(site.url("/", host="localhost"))
+        with pytest.raises(UrlRefused, match="may not leave https"):
+            await reader.read(f"https://localhost:{site.port}/down")
 
 
 @pytest.mark.parametrize(
@@ -329,6 +350,17 @@ async def test_page_is_kept_for_its_tenant_for_a_while(site: Site, reader: Reade
     reader.clock.by += timedelta(minutes=5)
     later = await reader.read(site.url("/"))
     assert [found.text for found in (again, other, later)] == ["one", "two", "two"]
+
+
+async def test_oldest_pages_make_room(site: Site) -> None:
+    reader, most = Reader(site, bytes_most=1_000_000), KEPT_MOST // 1_000_000
+    for n in range(most + 1):
+        site.paths[f"/{n}"] = page("x" * 1_000_000, "text/plain")
+        await reader.read(site.url(f"/{n}"))
+    before = len(site.asked)
+    await reader.read(site.url(f"/{most}"))
+    await reader.read(site.url("/0"))
+    assert len(site.asked) == before + 1
 
 
 async def test_failed_page_is_asked_for_again(site: Site, reader: Reader) -> None:
