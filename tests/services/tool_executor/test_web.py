@@ -172,7 +172,7 @@ async def test_page_needs_the_scope_of_changes(running: RunningPlatform, site: S
         ("http://127.0.0.1/", "not a public address"),
         ("http://localhost/admin", "a name of this network"),
         ("http://0x7f000001/", "in a way that hides it"),
-        ("ftp://example.org/", "Only http and https"),
+        ("http://example.org:22/", "Port 22 is not open"),
         ("http://ada@example.org/", "hides where it leads"),
     ],
 )
