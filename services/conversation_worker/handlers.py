@@ -159,11 +159,13 @@ class Handlers:
         turn = dead.header("turnid") or str(dead.fields().get("turn_id", ""))
         if not turn or cause.session is None:
             return Changeset(cause)
+        # By a lease, since the report on a dead letter loads nothing (bus.md 16).
         about = {"turn_id": turn, "code": error.code, "detail": f"{dead.type} could not be handled"}
         return Changeset(cause).start(NewLease(ids.new(), LOST, about))
 
     def on_dead_request(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         """End the turn of a request that cannot be handled, unless it was not from the gateway."""
+        # A forged event must not end the turn that it names.
         return Changeset(cause) if isinstance(error, BadProof) else self.on_dead_letter(cause, dead, error)
 
     # What all share
@@ -185,6 +187,7 @@ class Handlers:
             if not self._policy_deadline.over(cause.id):
                 raise
             code = "POLICY_UNAVAILABLE" if isinstance(error, PolicyUnanswered) else error.code
+            # Loaded anew: the first unit of work holds half of a decision that was not reached.
             uow = await self.uow(cause)
             on_policy_timeout(uow, Outcome(state=TurnState.REFUSED, reason=code, detail=str(error)))
             await self._follow(uow)

@@ -64,7 +64,9 @@ class TurnLeases:
                     text += said.text
                     usage = usage.plus(said.usage)
                     if said.text:
+                        # With the attempt: viewers drop the text of one whose process died.
                         await self._show(stream, Delta(lease.id, lease.attempts, said.text))
+                    # The rest would be cut off, and every token of it is paid for.
                     if len(text) > event_sizes.ANSWER_MOST:
                         break
         return text, usage
@@ -82,6 +84,7 @@ class TurnLeases:
         uow = await self._uow(Cause.of_lease(lease))
         if uow.accepts(Input.WORK_FAILED, lease.id):
             if isinstance(error, InvalidModelOutput):
+                # An answer that cannot be used was paid for as well.
                 uow.update_turn(usage=uow.turn.usage.plus(error.usage))
             finish.give_up(uow, Input.WORK_FAILED, lease.id, error)
         return await self._close(uow)
@@ -143,6 +146,7 @@ class TurnLeases:
     async def _show(self, stream: Stream, delta: Delta) -> None:
         try:
             await self._platform.deltas.append(stream, delta)
+        # Partial text is a courtesy to viewers; the finished answer does not depend on it.
         except Unavailable:
             log.warning("could not publish deltas", turn=stream.turn)
 

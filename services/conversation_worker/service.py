@@ -45,6 +45,7 @@ def build(platform: Platform) -> Service:
         GROUP,
         [
             Subscription(MessageReceived, proven(on.message), on.on_dead_request),
+            # No report if an answer is dead: its question stays open until it expires.
             Subscription(ApprovalDecided, proven(on.approval)),
             Subscription(EffectResolved, proven(on.effect)),
             Subscription(TurnCancelRequested, proven(on.cancel), urgent=True),

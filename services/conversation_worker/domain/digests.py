@@ -22,6 +22,7 @@ def of_step(*, args: Args, tool: str, plan: Plan, rule: str, obligations: Sequen
 
 
 def of_commit(*, diff: Diff, rule: str, obligations: Sequence[str], epoch: int) -> str:
+    # The diff has a digest over all of its entries, so those without room in the event count too.
     return digest("commit", diff.model_dump(mode="json"), rule, list(obligations), epoch)
 
 

@@ -40,6 +40,7 @@ async def still_holds(context: TurnContext, uow: UnitOfWork, run: StepRun, appro
 
 async def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, ready: Ready, decision: Decision) -> None:
     """Ask a person about a step. The answer is bound to what is shown."""
+    # In full: a person decides about items, not about the handle of a blob.
     full = await tool_calls.unpack_args(context, uow.cause.tenant, ready.args)
     approval = Approval(
         approval_id=ids.derived(uow.cause.id, "approval", run.step_id),

@@ -33,6 +33,7 @@ async def ask(context: TurnContext, uow: UnitOfWork, given: object = None) -> No
     """Ask a person about the diff, with the trouble of an earlier try. No file has been touched."""
     trouble = given if isinstance(given, Trouble) else Trouble()
     diff, message = _diff(uow), uow.turn.message
+    # As not approved, like `_holds`: the digest binds the rule and obligations of this very question.
     decision = await context.decide(COMMIT, uow, message, approved=False)
     uow.emit(recorded(decision, message, turn_id=uow.turn.turn_id, resource=COMMIT))
     if not decision.allowed:
@@ -75,6 +76,7 @@ def _detail(uow: UnitOfWork) -> str:
 
 async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
     """Apply a person's decision on the diff, if it is still the one that was shown."""
+    # A no needs no second look at the stage: it changes no file.
     if answer.verdict == "deny":
         uow.close_approval(approval, "denied", principal=answer.principal, reason=answer.reason)
         await finish.drop(context, uow)
@@ -85,6 +87,7 @@ async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answ
         return
     outcome = "overridden" if answer.exclude else "approved"
     uow.close_approval(approval, outcome, principal=answer.principal, reason=answer.reason)
+    # One commit for each approval, also if this answer is decided again after a conflict.
     commit_id = ids.derived(uow.turn.turn_id, approval.approval_id)
     uow.update_turn(commit_id=commit_id)
     args: Args = {"commit_id": commit_id, "version": _diff(uow).version, "exclude": list(answer.exclude)}

@@ -93,6 +93,7 @@ async def _decide_step(context: TurnContext, uow: UnitOfWork, approval: Approval
         uow.update_step(run, state=StepState.DENIED, error=answer.reason or "a person said no")
     elif not await approvals.still_holds(context, uow, run, approval):
         uow.close_approval(approval, "superseded", principal=answer.principal, reason="what was asked has changed")
+        # The check may have ended the step, if its tool or its input is gone.
         if (now := _step(uow, approval)).state is StepState.AWAITING_APPROVAL:
             await approvals.ask_again(context, uow, now)
     elif answer.verdict == "override" or answer.exclude or answer.args is not None:

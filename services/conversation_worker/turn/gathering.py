@@ -90,6 +90,7 @@ async def gather_late(context: TurnContext, lease: Lease, conversation: Conversa
     """Return the context for a lease; a gathering that began with the message goes on."""
     begun = context.late.take(lease.id)
     if begun is not None:
+        # If it failed, gather again: the lease has the time that the handling of a message lacks.
         with suppress(SumaError):
             found: Gathered = await begun
             return found

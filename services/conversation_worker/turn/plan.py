@@ -28,6 +28,7 @@ async def approve(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
     if uow.session.root is None and _needs_folder(context, approved.plan):
         answer, reason = NO_FOLDER, reasons.DECLINED
     elif approved.plan.steps or answer is None:
+        # Its effects are performed after this returns: by then there are steps to advance.
         uow.take(Input.PLAN_APPROVED, approved.request_id)
         _propose(uow, approved)
         return

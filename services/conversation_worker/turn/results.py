@@ -56,6 +56,7 @@ def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
     match result:
         case ToolSucceeded():
             _succeeded(uow, result)
+        # No error of the plan: it must not count towards the limit of errors in a row.
         case ToolFailed(code="CANCELLED"):
             pass
         case ToolFailed():

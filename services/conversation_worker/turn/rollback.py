@@ -79,6 +79,7 @@ async def send(context: TurnContext, uow: UnitOfWork, given: Undo) -> None:
     """Ask the executor to roll a commit back, or to redo it."""
     args: Args = {"commit_id": given.commit_id, "exclude": list(given.exclude)}
     message, tool = given.message, REDO if given.redo else ROLLBACK
+    # The signed request is the person's yes, so its own id takes the place of an approval's.
     await commit.start_workspace_call(context, uow, tool, args, Input.ROLLBACK_SENT, approval_id=message.turn_id)
 
 
@@ -94,6 +95,7 @@ async def _restore(context: TurnContext, uow: UnitOfWork, message: QueuedMessage
     if not decision.allowed or decision.obligations:
         start.refuse(uow, message, "POLICY_DENIED", decision.reason)
         return
+    # Now, not with the result: an answer that arrives meanwhile would be about what is being taken back.
     uow.close_open_approvals("superseded", principal=message.principal)
     uow.update_session(epoch=uow.session.epoch + 1)
     tool_calls.send_workspace_call(
@@ -120,6 +122,7 @@ def restored(uow: UnitOfWork, result: ToolSucceeded | None, trouble: Outcome) ->
     if result is not None and requested is not None:
         uow.update_turn(diff=result.diff)
         _take_back(uow, requested.snapshot)
+    # Their questions were closed when the restore was sent; they are asked anew.
     for run in uow.conversation.steps:
         if run.state is StepState.AWAITING_APPROVAL:
             uow.update_step(run, state=StepState.PENDING, approval_id=None)

@@ -59,6 +59,7 @@ async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage,
     if not decision.allowed:
         refuse(uow, message, "POLICY_DENIED", decision.reason)
         return
+    # The first one counts: a session works in one folder (architecture.md 10).
     if said.root is not None and uow.session.root is None:
         uow.update_session(root=said.root)
     _take(context, uow, message, on_busy=said.on_busy)
@@ -187,6 +188,7 @@ async def answer_clarification(_: TurnContext, uow: UnitOfWork, message: QueuedM
         ClarificationReplied(turn_id=turn.turn_id, message_id=message.message_id, text=message.text),
         memory_request(message, message.message_id, "message", message.text),
     )
+    # It has no turn of its own; noted all the same, so that a repetition begins none.
     uow.note_ended(message.turn_id)
     before = (*turn.replies, turn.clarification) if turn.clarification is not None else turn.replies
     _attach(uow, message)

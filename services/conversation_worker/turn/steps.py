@@ -104,6 +104,7 @@ async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered:
     elif answered is None:
         await approvals.ask(context, uow, run, ready, decision)
     else:
+        # The person has agreed already, so asking again could not meet it.
         tool_calls.fail_step(uow, run, StepState.DENIED, f"{POLICY} {', '.join(decision.obligations)} is still owed")
 
 

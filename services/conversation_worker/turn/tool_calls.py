@@ -209,10 +209,12 @@ def send_call(
     approval_id: str | None = None,
 ) -> None:
     """Send the call, with a grant for exactly this call."""
+    # From the input's id: decided again after a conflict, it is the same call.
     call_id, tool, args = ids.derived(uow.cause.id, "call", run.step_id), ready.tool.name, ready.args
     request = build_request(
         context, uow, call_id=call_id, step_id=run.step_id, tool=tool, args=args, approval_id=approval_id
     ).model_copy(update={"ordinal": run.step.ordinal, "skill": run.step.skill, "plan_id": run.plan_id})
+    # All of it before the grant, which signs everything but hints.
     files = uow.conversation.attachments if ready.tool.method == ATTACHMENTS else ()
     request = request.model_copy(update={"tool_digest": ready.tool.digest, "attachments": files})
     request = request.model_copy(update={"listed": step_references.listed(run.step.args)})

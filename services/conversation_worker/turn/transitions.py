@@ -339,6 +339,7 @@ RULES: tuple[Rule, ...] = (
     _stops([S.AWAITING_CLARIFICATION], N.STOP, E.END_WAIT, E.FINISH),
     _stops(NO_WORK, N.STOP, E.CANCEL_CALLS, when=("calls run",)),
     _stops(NO_WORK, N.STOP, E.FINISH, when=("no calls run",)),
+    # Not while busy: whether files have changed is known only once the executor has reported.
     _stopped(OPEN - BUSY, N.IDLE, None, E.SEND_DROP, when=("no calls run", "staged")),
     _stopped(OPEN - BUSY, N.IDLE, None, E.END_TURN, when=("no calls run", "nothing staged")),
     Rule(BUSY, N.LOST, S.ACTING, (E.STOP,)),
