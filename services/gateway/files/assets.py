@@ -140,6 +140,7 @@ def _headers(asset: StoredAsset) -> dict[str, str]:
     return {
         "Content-Type": asset.media_type,
         "Content-Disposition": disposition(asset.filename),
+        # A browser that opens the file must run nothing of it with the cookie of our origin.
         "Content-Security-Policy": "sandbox; default-src 'none'",
         "Accept-Ranges": "bytes",
         "ETag": _etag(asset),

@@ -103,6 +103,7 @@ class Whole:
         """Return the content's name, and its first bytes."""
         if not self.names:
             return self.last.blob, self.last.head
+        # The pieces are read again: no state of a hash can be stored between two requests.
         digest, size, head = hashlib.sha256(), 0, b""
         async for chunk in self.chunks():
             await asyncio.to_thread(digest.update, chunk)

@@ -141,6 +141,7 @@ class ConcurrencyLimiter:
         most = self._settings.bodies_most
         if self._bytes.total() + size > most:
             raise TooMany("PROCESS_BUSY", "this server is at its limit of request bytes; retry shortly", wait=1.0)
+        # Half, so that one tenant alone cannot keep all others out.
         if self._bytes[slot.tenant] + size > most // 2:
             raise TooMany("TENANT_BUSY", "your tenant is at its limit of request bytes here; retry shortly", wait=1.0)
         slot.bytes += size
@@ -150,6 +151,7 @@ class ConcurrencyLimiter:
         """Start a request whose body is complete, or is a file. Raises TooMany."""
         if len(self._slots) >= self._settings.requests_most:
             raise TooMany("PROCESS_BUSY", "this server is at its request limit; retry shortly", wait=1.0)
+        # Only writes: each leads to work of other services, while a read ends here.
         if writes and min(self._lags) > self._settings.late_most:
             raise TooMany("PROCESS_BUSY", "this server is overloaded; retry shortly", wait=max(self._lags) * 2)
         if self._tenants[slot.tenant] >= self._settings.requests_most_each:

@@ -88,6 +88,7 @@ async def write(
         Unavailable: retry; also while Postgres is away.
     """
     for _ in range(DECIDE_MOST):
+        # At each try: the request that this one conflicted with may have the same key.
         found = await earlier(here, caller, once)
         if found is not None:
             return found

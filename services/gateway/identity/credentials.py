@@ -173,6 +173,7 @@ class Credentials:
         if stored is None:
             raise BadKey("you are not signed in; sign in again")
         who = stored.admitted(given.kind, now)
+        # A code travels in a link, which histories and logs may keep.
         if given.kind == "code" and (scope["path"] != SIGN_IN or scope.get("method") not in ("GET", "POST")):
             raise BadKey(f"a sign-in code is only valid for {SIGN_IN}")
         if given.kind == "web":

@@ -172,6 +172,7 @@ class Directory:
                 await queries.work_for(connection, tenants=tenant_set(tenants))
                 yield connection
         finally:
+            # After an error too: if only its answer was lost, the transaction has committed.
             self._changed()
             await connection.close()
 

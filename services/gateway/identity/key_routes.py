@@ -96,6 +96,7 @@ async def create_key(here: Here, who: Authenticated, body: NewKey) -> KeyCreated
     text, key = mint(of, body.principal, scopes=body.scopes, roles=body.roles, expires=expires)
     key = replace(key, signing_key=_public(body.signing_key))
     await here.directory.put_key(key, name=body.name, by=who.id)
+    # The permission is on record already; a crash before this line loses the outcome alone.
     await record(here, who, "identity.key_created", f"key:{key.id}")
     return await _created(here, text, key)
 

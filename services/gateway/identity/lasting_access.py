@@ -49,6 +49,7 @@ class Access:
 
     async def _allowed(self) -> bool:
         """Return whether the caller may still see it. Raises Denied or NotFound if not, and Unavailable."""
+        # Compared whole: the loss of a scope ends an answer as a revoked key does.
         if await self.here.credentials.still(self.connection.scope) != self.who:
             return False
         if self.about is not None and self.look is not None:

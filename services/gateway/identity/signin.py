@@ -71,6 +71,7 @@ async def sign_in(request: Request, response: Response, here: Here, who: Authent
     text, seconds = one_time("web"), here.settings.web_hours * 3600
     code = credential.lookup if credential.kind == "code" else None
     expires = await here.directory.sign_in(who.tenant, key_id, digest(text), code=code, seconds=seconds)
+    # After the new session exists: a crash in between leaves the browser signed in as before.
     if (former := await _signed_in(here, request)) is not None:
         await here.directory.sign_out(former.tenant, digest(request.cookies[_cookie(here, request)]))
     await record(here, who, "identity.signin", f"key:{key_id}")

@@ -30,6 +30,7 @@ class Tokens:
             BadToken: it is not valid, or names no enabled account here.
             Unavailable: the issuer's keys or Postgres cannot be read.
         """
+        # Not verified yet: all that it can select is a key of the configured issuer.
         now, kid = self._clock.now(), jwt.key_id_of(token)
         key = await self._issuer.key(kid, now=now.timestamp())
         if key is None:

@@ -158,6 +158,7 @@ async def _close(
     async def decide() -> CommandResult:
         cause = commands.cause_of(who)
         record = await commands.permitted(here, cause, who, WRITE)
+        # At each try: another operator may have closed some of them meanwhile.
         letters = await choose()
         results = {dead_letter.letter_id: outcome(dead_letter, verb) for dead_letter in letters}
         why = _reason_digests(here, who, reason)
@@ -177,6 +178,7 @@ def _close_one(
         return Changeset(cause)
     row = DeadLetterClosed(letter_id=dead_letter.letter_id, state=result, closed_by=who.id, reason=reason)
     closed = Changeset(cause).put(row)
+    # Leased work that died was no event, so there is none to move.
     if dead_letter.topic == LEASES:
         return closed
     return closed.act_on_dead_letters(DeadLetterAction(verb, dead_letter.group, dead_letter.event_id))

@@ -66,6 +66,7 @@ async def retry(
     async def decide() -> CommandResult:
         cause = commands.cause_of(who)
         record = await commands.permitted(here, cause, who, REQUEUE_WRITE)
+        # One event may wait in several groups, and each asks policy on its own.
         code = PolicyUnanswered.code
         found = await here.platform.parked.waiting(who.tenant, code, event_id=event_id, most=len(EVERYONE))
         if not found:

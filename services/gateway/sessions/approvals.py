@@ -209,6 +209,7 @@ async def closing(
     own = receipt["request_id"]
     event = await commanded.outcome_event(here, who, receipt, lambda each: outcomes.closes(approval_id, own, each))
     if event is not None and event.data["outcome"] == STALE:
+        # Stale need not mean closed: an answer that policy refused leaves its question open.
         now = await here.store.approval(who.tenant, approval_id)
         if now is not None and now.outcome is not None:
             raise AlreadyClosed(f"this is already closed: {now.outcome}")

@@ -266,10 +266,12 @@ async def send_message(
 
     async def decide() -> CommandResult:
         at = here.platform.clock.now().isoformat()
+        # At each try: after a conflict, the request that won may have opened it.
         session = found or await _opened(here, who, opens)
         name, turn = session.session_id if session else opens or ids.new(), ids.new()
         if session is None:
             here.open_turns.opened(who.tenant, name)
+        # Before files are looked up and policy is asked: at the limit, a refusal must cost little.
         await here.open_turns.admit(who.tenant, name)
         cause = commands.cause_of(who, name, turn)
         files = await here.files.uploads.attached(who, body.attachments)
@@ -283,6 +285,7 @@ async def send_message(
             opened = messages.opened(cause, who, title=title, root=body.root, hitl=message.hitl, at=at, context=context)
             changeset = opened.emit(record) + messages.accepted(cause, who, message)
         wake = here.streams.waker(who.tenant, name)
+        # From before the message, so that a client that streams from here sees its acceptance too.
         after = session.last_seq if session else 0
         receipt = Accepted(
             session_id=name,

@@ -106,6 +106,7 @@ class ServerSent(StreamingResponse):
 
     @override
     async def stream_response(self, send: Send) -> None:
+        # Closed at once, not when garbage is collected: until then the stream counts towards the limit.
         async with aclosing(cast("AsyncGenerator[bytes]", self.body_iterator)):
             try:
                 await super().stream_response(send)

@@ -75,6 +75,7 @@ class Channel:
     def wake(self) -> None:
         """Read what the sequence gained, and notify viewers."""
         self.version += 1
+        # Wake-ups during a read begin no second one: it goes on until it has seen the last version.
         if self._ahead is None:
             self._ahead = asyncio.ensure_future(self._read_ahead())
 

@@ -109,6 +109,7 @@ class Viewer:
                 async for event in self.caught_up():
                     self._follow(event)
                     yield event
+                # The version from before the read: a wake-up meanwhile makes the next round read again.
                 self._version = version
                 pause = self._pace.reread * random.uniform(*SPREAD)  # noqa: S311 - no secret
             self._read_at = self._now() + pause

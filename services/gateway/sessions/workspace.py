@@ -133,6 +133,7 @@ async def commit(
     """Approve the open diff, and return the outcome for its files."""
     session, asked = await here.writable(who, session_id), body or Commit()
     once = IdempotentRequest.of(request, key, body)
+    # Before the approval is looked up: when a request is repeated, the one that it answered is closed.
     receipt = await commands.earlier(here, who, once)
     if receipt is None:
         approval = await _open_commit(here, who, session_id)
