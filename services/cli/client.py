@@ -112,6 +112,7 @@ class Client:
         """Return the whole staged diff."""
         path = f"/v1/sessions/{session}/diff"
         page = found = self.get(path)
+        # Pages of another version are of another diff.
         while page["next"] is not None and page["version"] == found["version"]:
             page = self.get(path, after=page["next"])
             found["entries"] += page["entries"]
@@ -150,6 +151,7 @@ class Client:
                     if isinstance(item, TextDelta):
                         on_text(item.turn_id, partial.append(item))
                         continue
+                    # Before it is passed on: after a reconnection the server goes on behind it.
                     after = item.seq
                     yield item
                     if until is not None and item.type == "turn.ended" and item.turn_id == until:
@@ -179,6 +181,7 @@ class Client:
     def begin_upload(self, size: int, *, metadata: str) -> str:
         """Announce a file; return the path that takes its bytes."""
         headers = {**TUS, "Upload-Length": str(size), "Upload-Metadata": metadata}
+        # Without an idempotency key: after a lost answer a second upload is opened, and the first one expires.
         return str(self._call("POST", "/v1/uploads", headers=headers).headers["Location"])
 
     def send_bytes(self, place: str, at: int, content: bytes) -> int:
@@ -196,6 +199,7 @@ class Client:
             if answer.status_code != httpx.codes.CONFLICT:
                 _check(answer, self.address)
                 return int(answer.headers["Upload-Offset"])
+        # After a lost answer, or a conflict, only the server knows how much has arrived.
         return int(self._call("HEAD", place, headers=TUS).headers["Upload-Offset"])
 
     def newest_session(self) -> str | None:

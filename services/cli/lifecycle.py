@@ -70,6 +70,7 @@ def stop() -> None:
     with suppress(ProcessLookupError):
         os.kill(owner.pid, signal.SIGTERM)
     until = time.monotonic() + STOP_SECONDS
+    # Another platform may start here meanwhile; that one is not waited for.
     while (still := directory.live_owner()) is not None and still.pid == owner.pid:
         if time.monotonic() > until:
             console.print(Text(f"Process {owner.pid} still runs after {STOP_SECONDS:.0f} s.", style="red"))
@@ -144,6 +145,7 @@ def _readiness(url: str) -> tuple[Mapping[str, Any] | None, str]:
     except (httpx.HTTPError, ValueError) as error:
         untrusted = certificates.is_untrusted(error)
         return None, f"cannot be called: {certificates.UNTRUSTED}" if untrusted else "does not answer"
+    # Another program may listen at this address.
     valid = isinstance(report, dict) and {"ready", "pid", "services", "checks"} <= report.keys()
     return (report, "") if valid else (None, "does not answer")
 

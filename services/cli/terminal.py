@@ -75,4 +75,5 @@ def print_done(result: Any, text: str, *, as_json: bool) -> None:
 
 def print_json(value: Any, indent: int | None = 1) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=indent, default=str) + "\n")
+    # A program at the other end of a pipe reads each line as it happens.
     sys.stdout.flush()

@@ -132,6 +132,7 @@ def _note(ended: TurnResult, event: SessionEvent) -> None:
 def _decide(client: Client, event: SessionEvent, person: Person, *, instead: str | None) -> str | None:
     """Answer an approval. After a correction, deny this and all later approvals; return the correction."""
     approval = event.data["approval_id"]
+    # The event may be old, as after a reconnection, and its question answered elsewhere.
     if client.get(f"/v1/approvals/{approval}")["outcome"] is not None:
         return instead
     try:

@@ -32,6 +32,7 @@ def upload(client: Client, path: Path) -> Any:
 
 
 def _sent(client: Client, file: BufferedReader, path: Path) -> Any:
+    # Announced first: the server refuses a file that changes while it is sent.
     digest = hashlib.file_digest(file, "sha256").hexdigest()
     size, at = file.seek(0, os.SEEK_END), 0
     place = client.begin_upload(size, metadata=_metadata(filename=path.name, sha256=digest))
