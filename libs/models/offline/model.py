@@ -58,6 +58,7 @@ class OfflineModel:
         return ModelText(await asyncio.to_thread(rules.review, whole, plan, catalogue))
 
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
+        # Without observations: `plan` takes a task that has some as done, and answers.
         fresh = await self.plan(task.model_copy(update={"observations": ()}), catalogue)
         if isinstance(fresh, PlanDraft) and not rules.same(fresh.plan, plan):
             return fresh

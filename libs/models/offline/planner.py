@@ -121,6 +121,7 @@ class Planner:
         key = tuple((tool.name, tool.digest) for tool in tools)
         if key not in self._known:
             kept = dict([*self._known.items()][1 - SETS_MOST :])
+            # Replaced, never changed: other threads plan with the old mapping.
             self._known = {**kept, key: Intents((*tools, KEEP))}
         return self._known[key]
 
@@ -143,6 +144,7 @@ class Work:
         if (talk := refusals.talk(text, self._lexicon)) is not None:
             return talk
         found = without_asides(tokens(text, self._index, self._lexicon))
+        # Before any reading: a command or a path outside must not be taken for a request with some words left over.
         if (refused := refusals.refuse(text, found, self._lexicon)) is not None:
             return refused
         clauses = self._clauses(found)

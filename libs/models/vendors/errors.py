@@ -133,6 +133,7 @@ def _by_status(error: theirs.ModelAPIError, model: str) -> SumaError:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    # Bounded, since causes that were set by hand may form a ring.
     for _ in range(10):
         if error is None:
             return

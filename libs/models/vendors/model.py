@@ -154,6 +154,7 @@ class VendorModel:
             if repair:
                 metrics.model_repairs.labels(self.name, ask.verb).inc()
             piece = await self._model_call.whole(ask)
+            # Of all tries: those that could not be used were paid for as well.
             usage = usage.plus(piece.usage)
             try:
                 return read(piece), usage

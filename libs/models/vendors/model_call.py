@@ -189,6 +189,7 @@ class ModelCall:
                             here.set_attribute("gen_ai.usage.input_tokens", piece.usage.input_tokens)
                             here.set_attribute("gen_ai.usage.output_tokens", piece.usage.output_tokens)
                             _spent(piece.usage)
+                            # Before the piece is passed on: its reader may stop at it, and a refusal is billed too.
                             await bill.settle(_amount(piece.usage))
                         if piece.declined:
                             raise errors.ModelRefused(f"{self.name} declined to answer this")
@@ -226,6 +227,7 @@ class ModelCall:
                         yield Piece(spoken.piece(text))
                 response = stream.get()
         except (*BROKEN, SumaError) as error:
+            # Once output has arrived its tokens count, whatever the vendor's status says.
             if not clock.has_output and errors.unpaid(error):
                 await bill.cancel()
             else:
@@ -247,6 +249,7 @@ class ModelCall:
     def _settings(self) -> ModelSettings:
         timeout = httpx2.Timeout(self._bounds.whole, connect=self._bounds.connect, pool=self._bounds.connect)
         # Declared for httpx; its successor, which the vendors' clients use, has a class of its own.
+        # No retries of the library: each try must be reserved and counted, which the guard's are.
         return ModelSettings(max_tokens=self._bounds.output_tokens, max_retries=0, timeout=cast("Any", timeout))
 
     def _parameters(self, ask: Ask) -> ModelRequestParameters:

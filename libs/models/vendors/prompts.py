@@ -115,6 +115,7 @@ class Rendered:
         """Return the first form that fits, or the shortest one for the caller to refuse."""
         shown = ""
         for told, background in _shrinking(task):
+            # Schemas go before context does: after a wrong argument the repair prompt brings its schema back.
             for catalogue in (_whole, _brief):
                 offered = {"tools": [catalogue(tool) for tool in tools]} if tools else {}
                 shown = block({**fixed, **offered, **background, **({"left_out": told} if told else {})})
