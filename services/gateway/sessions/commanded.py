@@ -34,6 +34,7 @@ def requested(cause: Cause, caller: Principal, action: str) -> Changeset:
 
 def receipt(cause: Cause, turn: str, session: Session) -> Mapping[str, Any]:
     """Return a command's immediate answer, which also identifies its outcome."""
+    # The number from before the command: its outcome comes after it, however soon that is.
     return {"session_id": session.session_id, "turn_id": turn, "request_id": cause.id, "after": session.last_seq}
 
 

@@ -138,6 +138,7 @@ class View:
             TooManyStreams: too many streams are open.
         """
         session = await here.readable(who, session_id)
+        # While a refusal can still be a problem document; `watch` checks again.
         here.streams.check_capacity(who.tenant)
         if until is not None:
             await turn_of(here, who, until)

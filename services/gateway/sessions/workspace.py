@@ -172,6 +172,7 @@ async def rollback(
         commit_id = asked.commit_id
         if asked.snapshot is None and commit_id is None:
             change = "rolled_back" if asked.redo else "committed"
+            # Named now: what "the last" is must not change until the worker reads the request.
             commit_id = await here.store.last_change(who.tenant, session_id, change)
             if commit_id is None:
                 raise NothingToRedo if asked.redo else NothingToRollBack

@@ -138,6 +138,7 @@ class Call:
             return await self._start(wish)
         if isinstance(asked.event, ApprovalRequested):
             return await self._decide(asked, asked.event, wish)
+        # Only now, when they are wanted for sure: each counts towards the tenant's uploads.
         uploads = await files.attached(self.turns, wish.files)
         try:
             await self.turns.reply(str(asked.turn_id), wish.text, attachments=uploads, key=self.attempt.key)

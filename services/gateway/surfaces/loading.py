@@ -24,6 +24,7 @@ async def served(here: Gateway, name: str) -> Any:
     """Return the one object that serves a protocol for this gateway; `name` is `module:class`."""
     module, _, cls = name.partition(":")
     made = getattr(await loaded(module), cls)
+    # No await from here on: two first requests get the same object.
     if name not in here.surfaces:
         here.surfaces[name] = made(here)
     return here.surfaces[name]

@@ -104,6 +104,7 @@ async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered
         async for item in items:
             match item:
                 case Numbered(event=ApprovalClosed(outcome=outcomes.STALE)):
+                    # The answer decided nothing: unless a newer question follows, the client gets the old one again.
                     open = await last_question(turns, segment.turn_id)
                     if open is not None and open.seq <= segment.after:
                         yield open

@@ -207,6 +207,7 @@ class TurnClient:
         turn = await self.turn(turn_id)
         body = FirstMessage(text=text, session_id=turn.session_id, attachments=tuple(attachments))
         once = IdempotentRequest(key, f"reply {turn_id}", body.model_dump(mode="json"))
+        # A repeated reply finds its question answered, by itself.
         if turn.state != AWAITING_CLARIFICATION and await commands.earlier(self._here, self._who, once) is None:
             raise NothingAsked
         return await sessions.send_message(self._here, self._who, once, body, answers=turn_id)

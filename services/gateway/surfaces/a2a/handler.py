@@ -68,6 +68,7 @@ class Tasks(RequestHandler):
         with call.refusing():
             waits, history = not params.configuration.return_immediately, _history_of(params.configuration)
             if waits:
+                # Before the message is taken: a task that nobody can wait for must not begin.
                 self._here.streams.check_capacity(call.who.tenant)
             sent = await self._sent(call, params)
             facts = await self._settled(call, sent) if waits else (await self._tasks.now(call, sent)).facts

@@ -71,7 +71,9 @@ class TaskWebhooks:
             scheme=asked.authentication.scheme,
             credentials=asked.authentication.credentials,
             base=call.base,
+            # A new one for each change: the lease of a replaced webhook finds no row, and ends.
             delivery=ids.new(),
+            # Looked at before each request: a webhook ends with the key that added it.
             credential=who.credential.partition(":")[2],
             oversees=who.may(SESSIONS_READ),
         )

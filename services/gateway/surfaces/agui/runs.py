@@ -130,6 +130,7 @@ async def _resume(call: Call, entry: ResumeEntry) -> Segment:
     """Answer an interrupt, or cancel its turn if the client abandons it."""
     if entry.status == "cancelled" and call.attempt.begun is None:
         asked = str((await segments.question(call.turns, entry.interrupt_id)).turn_id)
+        # A turn that has ended meanwhile needs no cancel, which would be refused.
         if (await call.turns.turn(asked)).ended_at is None:
             await call.turns.cancel(asked, reason="abandoned", key=call.attempt.key)
         return await segments.outcome(call.turns, asked)

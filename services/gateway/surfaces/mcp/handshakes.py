@@ -91,6 +91,7 @@ class Handshakes:
     async def _resume(self, scope: Scope, receive: Receive, send: Send, session: Session) -> None:
         """Go on with the stream of a call after the last event that the client saw: follow the call's turn."""
         position = Position.parse(Headers(scope=scope)[LAST_EVENT_ID])
+        # Its last event may be from before the turn began: then the request's key finds the turn, at any replica.
         turn_id = position.turn_id or await self._turns(scope).begun(session.key_of(position.request_id)) or NO_TURN
         message = {
             "jsonrpc": "2.0",

@@ -70,6 +70,7 @@ def _answer_schema(asked: ClarificationRequested) -> Schema:
 
 
 def _approval_schema(question: ApprovalRequested, version: str) -> Schema:
+    # A form that is sent off unread denies.
     decision = {"type": "string", "title": "Decision", "enum": [APPROVE, DENY], "default": DENY}
     reason = {"type": "string", "title": "Reason", "description": "Why not, if denied", "maxLength": 2000}
     properties: Schema = {"decision": decision, "reason": reason}

@@ -73,4 +73,5 @@ async def _call_tool(context: Context, params: CallToolRequestParams) -> Result:
 
 def _principal(context: Any) -> str:
     caller: Principal = context.request.state.caller
+    # Neither holds U+0000, so no two callers share a name.
     return f"{caller.tenant}\0{caller.id}"

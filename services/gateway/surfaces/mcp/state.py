@@ -58,6 +58,7 @@ def session_of(keys: Keys, who: Principal, headers: Headers) -> Session | None:
         session = unseal(keys, PURPOSE, Session, text)
     except BadToken:
         raise NoSuchMcpSession from None
+    # The id is no credential: a leaked one is worth nothing without its caller's.
     if (session.tenant, session.principal) != (who.tenant, who.id):
         raise NoSuchMcpSession
     return session
