@@ -491,6 +491,7 @@ def _working_folder(client: Client, folder: Path | None, yes: bool, screen: Scre
     if not root.is_dir():
         raise Usage(f"{folder} is not a folder")
     if not roots.covers(client.address, tenant, root):
+        # Before the question: nobody is asked about a folder that can never be allowed.
         roots.check(client.address, root)
         if not yes and not interactive():
             raise AnswerRequired(f"{root} is not an allowed folder yet: allow it with `suma roots add`")

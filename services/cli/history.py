@@ -49,6 +49,7 @@ def purge(
     as_json: Json = False,
 ) -> None:
     """Free the space of a folder's history. The affected commits can no longer be undone."""
+    # The time before the list: a commit that the person has not seen is not freed.
     now, root = datetime.now(UTC), _root(folder)
     before = datetime.fromisoformat(moment(older_than, now)) if older_than else now
     with connected() as client:

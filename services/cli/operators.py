@@ -253,6 +253,7 @@ def _all(
         sums.update({name: done[name] for name in ("replayed", "discarded", "stale")})
         if done["next"] is None:
             break
+        # Stale ones stay open: without a place they would be counted again for ever.
         before = {"before": done["next"]}
     if as_json:
         print_json(dict(sums))

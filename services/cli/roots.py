@@ -153,4 +153,5 @@ def _place(file: Path, text: str) -> None:
     handle = _created(draft, os.O_WRONLY | os.O_TRUNC)
     with os.fdopen(handle, "w") as opened:
         opened.write(text)
+    # Replaced whole: the platform may read it at any moment, and a crash leaves the old list.
     draft.replace(file)
