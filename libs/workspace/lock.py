@@ -54,6 +54,7 @@ def _take(folder: int, deadline: float) -> int:
         os.close(fd)
         if time.monotonic() >= deadline:
             raise Busy()
+        # Polled: a flock that waits cannot be given up after a while.
         time.sleep(PAUSE)
 
 

@@ -59,6 +59,7 @@ class RemoteAdmin:
 
     async def overview(self, tenant: str, who: Operator) -> dict[str, Any]:
         """Return every server with its tools. Servers that were not asked lately are asked now. Raises Denied."""
+        # On record before any server outside is asked.
         await self._platform.writer.apply(await self._permitted(tenant, who, "list", "servers"))
         await self._remote.look()
         approvals = await self._remote.approvals()

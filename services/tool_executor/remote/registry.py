@@ -146,6 +146,7 @@ class RemoteTools:
             await asyncio.sleep(RETRY_SECONDS if listing.problem else LIST_SECONDS)
 
     async def _look(self, server: Server, older: float) -> None:
+        # One listing at a time: callers that waited here find it recent.
         async with self._asking[server.name]:
             last, now = self._listings.get(server.name), self._clock.now()
             if last is not None and (now - last.at).total_seconds() < older:
@@ -171,6 +172,7 @@ class RemoteTools:
         server = self.servers.get(approval.tool.partition(".")[0])
         if server is None or not definitions.chosen(approval.listed, server.settings):
             return None
+        # The hash covers the address: an approval for one server does not count for another of its name.
         if digest_of(approval.listed, server) != approval.digest:
             return None
         try:

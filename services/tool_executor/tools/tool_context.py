@@ -98,8 +98,10 @@ class ToolContext:
         """Stage the operations as one version: all of them or none. Nothing to do is no version."""
         if not operations:
             return None
+        # The second wall: policy has judged this call as one that only reads.
         if not self.mutates:
             raise Rejected("a tool that only reads tried to change something")
+        # Before anything is staged: a person would approve what the commit could not write.
         if not os.access(self.stage.tree.root, os.W_OK, effective_ids=True):
             raise NotPermitted(f"{self.stage.tree.root} cannot be written; it can only be looked at")
         batch = {"operations": operations, "reason": self.reason}
