@@ -22,6 +22,8 @@ SLOW = (
     # Real Kafka, OPA and S3.
     *("conformance/bus/", "libs/bus/kafka/", "libs/objects/test_s3.py", "libs/policy/test_opa.py"),
     "services/test_production_ports.py",
+    # Real sandboxes, and a Docker engine.
+    "conformance/sandbox/",
     # Real clients of other protocols, fetched from their registries.
     *("services/gateway/surfaces/mcp/test_conformance.py", "services/gateway/surfaces/test_agui.py"),
     "services/gateway/surfaces/test_pages.py",

@@ -1,0 +1,42 @@
+"""The sandbox: commands of a model, run where they can harm neither the host nor its neighbours (S2-10 to S2-19).
+
+Two backends pass one suite (tests/conformance/sandbox): `docker` and `bubblewrap`. `scratch` gives a session a copy of
+its staged files and returns what a command changed as operations for the stage. docs/security.md says what is defended.
+"""
+
+from libs.sandbox.ports import (
+    Backend,
+    Broken,
+    Check,
+    Command,
+    Ended,
+    Limits,
+    NoSandbox,
+    Piece,
+    Refused,
+    Report,
+    Session,
+    TimedOut,
+)
+from libs.sandbox.quota import scratch_folder
+from libs.sandbox.scratch import Changes, Scratch
+from libs.sandbox.sessions import Sandboxes
+
+__all__ = [
+    "Backend",
+    "Broken",
+    "Changes",
+    "Check",
+    "Command",
+    "Ended",
+    "Limits",
+    "NoSandbox",
+    "Piece",
+    "Refused",
+    "Report",
+    "Sandboxes",
+    "Scratch",
+    "Session",
+    "TimedOut",
+    "scratch_folder",
+]

@@ -1,0 +1,91 @@
+"""What only namespaces of an ordinary user have: limits that they cannot give are reported, never passed over."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures.thread  # noqa: F401 - that user may not be able to import it later
+import json
+import os
+import shutil
+import tempfile
+import traceback
+from pathlib import Path
+
+import pytest
+
+from deploy.local.runner_image import RUNNER
+from libs.sandbox import NoSandbox, Sandboxes
+from libs.sandbox.bubblewrap import Bubblewrap
+from libs.sandbox.probe import guest
+
+ORDINARY = 12345
+"""A user without rights of its own; a forked child becomes it, because the checkout may be root's alone."""
+
+
+def as_ordinary_user(runner: Path) -> dict[str, list[str]]:
+    """Probe as a user without rights; return the name, state and cure of each check."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(ORDINARY, ORDINARY, ORDINARY)
+            os.setresuid(ORDINARY, ORDINARY, ORDINARY)
+            os.write(writer, json.dumps(asyncio.run(_probed(runner))).encode())
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        raw = answer.read()
+    os.waitpid(child, 0)
+    found: dict[str, list[str]] = json.loads(raw or b"{}")
+    return found
+
+
+async def _probed(runner: Path) -> dict[str, list[str]]:
+    try:
+        async with Sandboxes(Bubblewrap(runner)) as backend:
+            report = await backend.probe()
+    except NoSandbox as error:
+        return {"start": ["missing", str(error)]}
+    return {check.name: [check.state, check.cure or check.detail] for check in report.checks}
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None or os.geteuid() != 0, reason="needs bubblewrap, and root to leave")
+@pytest.mark.requirement("S2-11", "S2-19")
+def test_ordinary_user_gets_the_walls_and_a_cure_for_each_lack() -> None:
+    # Read now, and copied: that user may not reach the checkout.
+    guest()
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        runner = Path(shutil.copy(RUNNER / "runner.py", folder))
+        runner.chmod(0o644)
+        found = as_ordinary_user(runner)
+    missing = {name: cure for name, (state, cure) in found.items() if state == "missing"}
+    assert found.keys() >= {"network", "root", "user", "capabilities", "calls", "leftovers", "time", "workspace"}
+    assert missing.keys() == {"disk", "memory"}
+    assert "CAP_SYS_ADMIN" in missing["disk"]
+    assert "Delegate" in missing["memory"]
+
+
+async def test_absent_program_is_reported_with_its_cure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoSandbox, match="bwrap is not installed") as caught:
+        async with Sandboxes(Bubblewrap(RUNNER / "runner.py")):
+            pass
+    assert "bubblewrap" in caught.value.cure
+
+
+async def test_refused_namespaces_are_reported_with_their_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        program = Path(folder, "bwrap")
+        program.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        async with Sandboxes(Bubblewrap(RUNNER / "runner.py")) as backend:
+            with pytest.raises(NoSandbox, match="setting up uid map") as caught:
+                await backend.open("refused", Path(folder))
+    assert "apparmor" in caught.value.cure
