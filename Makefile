@@ -13,7 +13,7 @@ WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)
 PYTEST = $(BIN)/pytest -ra -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web web-check up-real test test-all check lint types imports fresh contracts requirements diagrams demo demo-random eval explore bench bench-turn kill-trial stream-trial chaos
+.PHONY: help setup run web web-check up-real test test-all check lint types imports fresh contracts requirements diagrams sandbox-image demo demo-random eval explore bench bench-turn kill-trial stream-trial chaos
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,9 @@ web: .venv/ready-to-run ## Build the web application (once per change of its sou
 
 up-real: setup web ## Start the production profile without containers: Kafka, OPA, S3, six processes (DATA=folder)
 	@$(BIN)/python -m deploy.local.up $(if $(DATA),--data $(DATA)) $(ARGS)
+
+sandbox-image: .venv/ready-to-run ## Build the sandbox's image in the local Docker engine, without a registry (BASE=image with Python)
+	@$(BIN)/python -m deploy.local.runner_image $(BASE)
 
 demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and prove that nothing was lost
 	@$(BIN)/python -m services.cli.demo

@@ -26,6 +26,7 @@ from libs.remote_tools import Server
 from libs.remote_tools.a2a_agent import A2aAgent
 from libs.remote_tools.mcp_server import McpServer
 from libs.resilience import GuardedCall
+from libs.sandbox import NoSandbox
 from libs.telemetry.logs import quiet
 from services import http_server, model_factory, wiring
 from services.settings import BadSettings, Process, config_file, everything, unknown
@@ -34,7 +35,7 @@ State = Literal["ok", "note", "problem"]
 
 PROBE_SECONDS = 12.0
 """Longer than any adapter's own limit, so that its message is the one shown."""
-RUN_SECONDS = 5.0
+RUN_SECONDS, SANDBOX_SECONDS = 5.0, 60.0
 DISK_LOW = 0.1
 """The free share below which the alert SumaDiskFilling fires (deploy/prometheus/alerts.yml)."""
 DISK_FULL_BYTES = 256 << 20
@@ -69,6 +70,7 @@ async def examine(environment: dict[str, str]) -> list[Finding]:
         found += [finding async for finding in _dependencies(settings, live)]
         found.append(await _model(settings))
         found += [finding async for finding in _tool_servers(settings)]
+        found += [finding async for finding in _sandbox(settings)]
     return found
 
 
@@ -287,6 +289,30 @@ async def _tool_servers(settings: Process) -> AsyncIterator[Finding]:
         else:
             detail = f"{given.address} lists {len(tools)} tools; `suma tools list` shows which are offered"
             yield Finding("tools", name, "ok", detail)
+
+
+async def _sandbox(settings: Process) -> AsyncIterator[Finding]:
+    """Open a small sandbox and try its walls and limits; the first backend that works is the one in use."""
+    if settings.sandbox == "none":
+        yield Finding("sandbox", "sandbox", "ok", "off, so commands are refused; SUMA_SANDBOX selects one")
+        return
+    for backend in wiring.sandboxes(settings):
+        try:
+            async with asyncio.timeout(SANDBOX_SECONDS), backend:
+                report = await backend.probe()
+        except TimeoutError:
+            yield Finding("sandbox", backend.name, "note", f"no answer within {SANDBOX_SECONDS:g} s", "try it by hand")
+        except NoSandbox as error:
+            yield Finding("sandbox", backend.name, "note", error.problem, error.cure)
+        else:
+            held = [check.name for check in report.checks if check.state == "enforced"]
+            yield Finding("sandbox", backend.name, "ok", f"tried and enforced: {', '.join(held)}")
+            for check in report.missing:
+                yield Finding("sandbox", check.name, "note", f"not enforced: {check.detail}", check.cure)
+            return
+    mend = "mend one of those above, or set SUMA_SANDBOX=none"
+    state: State = "note" if settings.sandbox == "auto" else "problem"
+    yield Finding("sandbox", "sandbox", state, "none works, so commands are refused", mend)
 
 
 async def _output(*command: str | Path) -> str | None:

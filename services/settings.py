@@ -243,6 +243,8 @@ class Process(BaseSettings):
     """A folder with a folder for each key whose public halves are shared; for services with a data directory each."""
     roots: Annotated[tuple[Annotated[Root, BeforeValidator(Root.of)], ...], NoDecode] = ()
     """Folders that may be workspaces, separated by `:`; `tenant=/path` for one tenant."""
+    sandbox: Literal["auto", "docker", "bubblewrap", "none"] = "auto"
+    """What isolates commands; `auto` is the first of both that works, `none` refuses them."""
     model: str = choice.OFFLINE
     """provider:name; `offline` needs no network."""
     model_url: str | None = None

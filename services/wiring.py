@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from libs.objects import Objects
     from libs.policy import Policy
     from libs.runtime import Service
+    from libs.sandbox import Launcher, Sandboxes
     from libs.search import Embedder
     from libs.skills import Catalogue, Categories
     from libs.tools import Tool
@@ -163,6 +165,18 @@ def probes(settings: Process, *, live: bool) -> dict[str, Ask]:
         asked = asks(Servers(_external_dsns(settings) or Dsns("", "", ""), redis_url, kafka=_kafka(settings)))
         asked = {name: ask for name, ask in asked.items() if name not in embedded(settings)}
     return {**asked, "policy": partial(_policy_revision, settings), "objects": partial(_objects_place, settings)}
+
+
+def sandboxes(settings: Process) -> tuple[Sandboxes, ...]:
+    """Return the backends that may isolate commands, the preferred one first. A start shows whether one works here."""
+    from libs.sandbox import Sandboxes
+    from libs.sandbox.bubblewrap import Bubblewrap
+    from libs.sandbox.docker import Docker, image_of
+
+    runner = BUNDLED / "deploy" / "runner"
+    platform = sha256(str(settings.data_dir).encode()).hexdigest()[:12]
+    launchers: dict[str, Launcher] = {"docker": Docker(image_of(runner), platform), "bubblewrap": Bubblewrap(runner / "runner.py")}
+    return tuple(Sandboxes(made) for name, made in launchers.items() if settings.sandbox in (name, "auto"))
 
 
 async def _policy_revision(settings: Process) -> str:

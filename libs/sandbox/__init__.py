@@ -20,7 +20,7 @@ from libs.sandbox.ports import (
 )
 from libs.sandbox.quota import scratch_folder
 from libs.sandbox.scratch import Changes, Scratch
-from libs.sandbox.sessions import Sandboxes
+from libs.sandbox.sessions import Launcher, Sandboxes
 
 __all__ = [
     "Backend",
@@ -29,6 +29,7 @@ __all__ = [
     "Check",
     "Command",
     "Ended",
+    "Launcher",
     "Limits",
     "NoSandbox",
     "Piece",

@@ -72,7 +72,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class _Known:
-    """What `bring` put at a path: its signature there, where it came from, and the SHA-256 of a file."""
+    """An entry that `bring` put there: its signature, where it came from, and the SHA-256 of a file."""
 
     signature: Signature
     source: Hashable

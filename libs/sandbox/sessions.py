@@ -79,7 +79,7 @@ class Launcher(Protocol):
 
     @property
     def cures(self) -> Mapping[str, str]:
-        """What an operator does about each check that fails here, by its name."""
+        """The cure of each check that can fail here, by its name."""
         ...
 
 

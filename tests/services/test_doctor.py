@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -23,6 +24,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in [name for name in os.environ if name.startswith("SUMA_")]:
         monkeypatch.delenv(name)
     settings = {"CONFIG": tmp_path / "config.yaml", "DATA_DIR": tmp_path / "data", "PORT": 0, "MEMORY_PORT": 0}
+    settings["SANDBOX"] = "none"
     for name, value in settings.items():
         monkeypatch.setenv(f"SUMA_{name}", str(value))
     return tmp_path / "data"
@@ -109,3 +111,21 @@ async def test_doctor_lists_the_tools_of_servers(monkeypatch: pytest.MonkeyPatch
     assert (shown["tools: tickets"].state, "lists 1 tools" in shown["tools: tickets"].detail) == ("ok", True)
     assert shown["tools: away"].state == "problem"
     assert "MCP_SERVERS__AWAY" in shown["tools: away"].mend
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap here")
+async def test_doctor_tries_the_walls_of_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_SANDBOX", "bubblewrap")
+    finding = (await found())["sandbox: bubblewrap"]
+    assert (finding.state, "network" in finding.detail) == ("ok", True)
+
+
+async def test_doctor_says_why_no_sandbox_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/absent.sock")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("SUMA_SANDBOX", "auto")
+    shown = await found()
+    assert "docker run" in shown["sandbox: docker"].mend
+    assert shown["sandbox: bubblewrap"].mend == "install the package bubblewrap"
+    assert shown["sandbox: sandbox"].state == "note"

@@ -55,7 +55,7 @@ async def _probed(runner: Path) -> dict[str, list[str]]:
 
 @pytest.mark.skipif(shutil.which("bwrap") is None or os.geteuid() != 0, reason="needs bubblewrap, and root to leave")
 @pytest.mark.requirement("S2-11", "S2-19")
-def test_ordinary_user_gets_the_walls_and_a_cure_for_each_lack() -> None:
+def test_ordinary_user_gets_walls_and_cures_for_lacks() -> None:
     # Read now, and copied: that user may not reach the checkout.
     guest()
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:

@@ -176,7 +176,7 @@ async def test_idle_session_is_removed_and_a_busy_one_kept(rig_backend: tuple[Sa
         assert (await running).limit == "cancelled"
 
 
-async def test_report_says_what_holds_and_cures_what_does_not(backend: Sandboxes) -> None:
+async def test_report_cures_each_limit_that_is_missing(backend: Sandboxes) -> None:
     report = await backend.probe()
     found = {check.name: check.state for check in report.checks}
     assert len(found) == 16

@@ -111,7 +111,7 @@ def test_each_kind_of_change_becomes_its_operation(bench: Bench) -> None:
     assert bench.staged() == bench.left()
 
 
-def test_removed_folder_is_one_deletion_and_keeps_what_moved_out(bench: Bench) -> None:
+def test_removed_folder_is_one_deletion_after_the_moves(bench: Bench) -> None:
     bench.bring()
     (bench.folder / "sub/deep/d.txt").rename(bench.folder / "d.txt")
     (bench.folder / "sub/deep").rmdir()
@@ -218,7 +218,7 @@ def test_caches_and_dependencies_stay_in_the_sandbox(bench: Bench) -> None:
     )
 
 
-def test_name_that_no_diff_can_show_is_refused_by_the_stage(bench: Bench) -> None:
+def test_unprintable_name_is_refused_by_the_stage(bench: Bench) -> None:
     bench.bring()
     (bench.folder / "a\nb").write_text("x")
     (operation,) = bench.scratch.changes().operations
@@ -226,7 +226,7 @@ def test_name_that_no_diff_can_show_is_refused_by_the_stage(bench: Bench) -> Non
         bench.stage.apply(operation)
 
 
-def test_second_copy_writes_only_what_differs(bench: Bench) -> None:
+def test_second_copy_writes_only_differences(bench: Bench) -> None:
     bench.bring()
     before = {path.name: path.stat().st_ino for path in bench.folder.rglob("*.txt")}
     (bench.folder / "refused").symlink_to("/etc/passwd")
