@@ -175,7 +175,10 @@ def sandboxes(settings: Process) -> tuple[Sandboxes, ...]:
 
     runner = BUNDLED / "deploy" / "runner"
     platform = sha256(str(settings.data_dir).encode()).hexdigest()[:12]
-    launchers: dict[str, Launcher] = {"docker": Docker(image_of(runner), platform), "bubblewrap": Bubblewrap(runner / "runner.py")}
+    launchers: dict[str, Launcher] = {
+        "docker": Docker(image_of(runner), platform),
+        "bubblewrap": Bubblewrap(runner / "runner.py"),
+    }
     return tuple(Sandboxes(made) for name, made in launchers.items() if settings.sandbox in (name, "auto"))
 
 

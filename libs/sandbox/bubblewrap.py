@@ -9,13 +9,14 @@ limit by itself.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import random
 import shutil
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,29 @@ class Bubblewrap:
         given = [await asyncio.to_thread(self._runner.read_bytes), USERS.encode(), GROUPS.encode()]
         room = Room(group)
         try:
-            await room.start([self._program, *_arguments(self._python, workspace, limits)], given)
+            await room.start(partial(self._command, workspace, limits), given)
         except BaseException:
             await asyncio.shield(room.kill())
             raise
         return room, _resources(group, limits)
+
+    def _command(self, workspace: Path, limits: Limits, fds: Sequence[int]) -> list[str]:
+        """Return the command line. Later mounts cover earlier ones; `fds` are those of `Room.start`."""
+        runner, users, groups, told, waiting = map(str, fds)
+        isolated = ["--unshare-all", "--unshare-user", "--disable-userns", "--as-pid-1", "--die-with-parent"]
+        nobody = ["--uid", str(UID), "--gid", str(GID), "--cap-drop", "ALL", "--hostname", "sandbox", "--new-session"]
+        system = [part for path in (*SYSTEM, *SHARED) for part in _shared(Path(path))]
+        files = zip((runner, users, groups), (RUNNER, "/etc/passwd", "/etc/group"), strict=True)
+        given = [part for pair in files for part in ("--ro-bind-data", *pair)]
+        # In namespaces of its own some of /proc/sys would be the user's to write.
+        kernel = ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
+        bounded = ["--perms", "1777", "--size", str(limits.tmp), "--tmpfs"]
+        writable = [*bounded, "/dev/shm", *bounded, "/tmp", "--bind", str(workspace), WORKSPACE]  # noqa: S108 - the guest's
+        closed = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKSPACE, "--clearenv"]
+        known = [part for pair in ENVIRONMENT.items() for part in ("--setenv", *pair)]
+        started = ["--info-fd", told, "--block-fd", waiting, "--", self._python, "-I", RUNNER]
+        mounts = [*system, *_own(self._python), *given, *kernel, *writable, *closed]
+        return [self._program, *isolated, *nobody, *mounts, *known, *started]
 
 
 class Room:
@@ -83,19 +102,27 @@ class Room:
 
     def __init__(self, group: Group) -> None:
         self._group = group
-        self._process: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reader, self._errors = asyncio.StreamReader(BUFFER), asyncio.StreamReader(BUFFER)
+        self._writer: asyncio.StreamWriter | None = None
+        self._transports: list[asyncio.BaseTransport] = []
 
-    async def start(self, command: Sequence[str], given: Sequence[bytes]) -> None:
-        """Start the sandbox, put it into its group, and let it go on: until then it waits."""
+    async def start(self, command: Callable[[Sequence[int]], list[str]], given: Sequence[bytes]) -> None:
+        """Start the sandbox, put it into its group, and let it go on: until then it waits.
+
+        `command` is given the numbers of open files: one for each of `given`, where bwrap reports its child, and where
+        it waits.
+        """
         told, telling = os.pipe()
         waiting, going = os.pipe()
         passed = [*map(_file, given), telling, waiting]
         try:
             try:
-                await self._spawn([part.format(*passed) for part in command], passed)
+                self._process = _started(command(passed), passed)
             finally:
                 for fd in passed:
                     os.close(fd)
+            await self._connect(self._process)
             async with asyncio.timeout(START_SECONDS):
                 child = await asyncio.to_thread(_child, told)
             if child is None:
@@ -108,70 +135,56 @@ class Room:
             os.close(going)
 
     async def write(self, raw: bytes) -> None:
+        assert self._writer is not None
         try:
-            self._process.stdin.write(raw)
-            await self._process.stdin.drain()
-        except OSError as error:
-            raise Broken(f"the sandbox took no input: {error.strerror}") from error
+            self._writer.write(raw)
+            await self._writer.drain()
+        # uvloop raises RuntimeError for a pipe whose other end is gone.
+        except (OSError, RuntimeError) as error:
+            raise Broken(f"the sandbox took no input: {error}") from error
 
     async def read(self, size: int) -> bytes:
         try:
-            raw: bytes = await self._process.stdout.readexactly(size)
+            return await self._reader.readexactly(size)
         except (asyncio.IncompleteReadError, OSError) as error:
             raise Broken(f"the sandbox ended ({await self._problem()})") from error
-        return raw
 
     async def kill(self) -> None:
         """Kill bwrap; the kernel kills its child, process 1, and with it the whole namespace."""
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-            self._process.stdin.close()
-            await self._process.wait()
+            self._process.kill()
+            await asyncio.to_thread(self._process.wait)
+        if self._writer is not None:
+            self._writer.close()
+        for transport in self._transports:
+            transport.close()
         await asyncio.to_thread(self._group.remove)
 
-    async def _spawn(self, command: Sequence[str], passed: Sequence[int]) -> None:
-        user, group = owner()
-        dropped: dict[str, Any] = {"user": user, "group": group, "extra_groups": []} if os.geteuid() == 0 else {}
-        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE)
-        self._process = await asyncio.create_subprocess_exec(
-            command[0], *command[1:], **pipes, pass_fds=passed, limit=BUFFER, cwd="/", env={}, **dropped
-        )
+    async def _connect(self, process: subprocess.Popen[bytes]) -> None:
+        """Read and write the pipes by the event loop."""
+        loop = asyncio.get_running_loop()
+        for reader, pipe in ((self._reader, process.stdout), (self._errors, process.stderr)):
+            transport, _ = await loop.connect_read_pipe(partial(asyncio.StreamReaderProtocol, reader), pipe)
+            self._transports.append(transport)
+        made, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, process.stdin)
+        self._writer = asyncio.StreamWriter(made, protocol, None, loop)
 
     async def _problem(self) -> str:
         """Return the last words of bwrap; a runner that never ends its words is cut short."""
         try:
             async with asyncio.timeout(1):
-                raw: bytes = await self._process.stderr.read(2000)
+                raw = await self._errors.read(2000)
         except TimeoutError:
             return "no reason given"
         return raw.decode(errors="replace").strip().removeprefix("bwrap: ") or "no reason given"
 
 
-def _arguments(python: str, workspace: Path, limits: Limits) -> list[str]:
-    """Return the options of bwrap. Later mounts cover earlier ones, and `{0}` to `{4}` become file descriptors."""
-    isolated = ["--unshare-all", "--unshare-user", "--disable-userns", "--as-pid-1", "--die-with-parent"]
-    nobody = ["--uid", str(UID), "--gid", str(GID), "--cap-drop", "ALL", "--hostname", "sandbox", "--new-session"]
-    system = [part for path in (*SYSTEM, *SHARED) for part in _shared(Path(path))]
-    given = [
-        "--ro-bind-data",
-        "{0}",
-        RUNNER,
-        "--ro-bind-data",
-        "{1}",
-        "/etc/passwd",
-        "--ro-bind-data",
-        "{2}",
-        "/etc/group",
-    ]
-    bounded = ["--perms", "1777", "--size", str(limits.tmp), "--tmpfs"]
-    writable = [*bounded, "/dev/shm", *bounded, "/tmp", "--bind", str(workspace), WORKSPACE]  # noqa: S108 - the guest's
-    closed = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKSPACE, "--clearenv"]
-    known = [part for pair in ENVIRONMENT.items() for part in ("--setenv", *pair)]
-    # In namespaces of its own some of /proc/sys would be the user's to write.
-    kernel = ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
-    started = ["--info-fd", "{3}", "--block-fd", "{4}", "--", python, "-I", RUNNER]
-    return [*isolated, *nobody, *system, *_own(python), *given, *kernel, *writable, *closed, *known, *started]
+def _started(command: Sequence[str], passed: Sequence[int]) -> subprocess.Popen[bytes]:
+    """Start bwrap, in this thread: it dies with the thread that started it. uvloop's own call takes no user."""
+    user, group = owner()
+    dropped: dict[str, Any] = {"user": user, "group": group, "extra_groups": []} if os.geteuid() == 0 else {}
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, **pipes, pass_fds=passed, cwd="/", env={}, bufsize=0, **dropped)  # noqa: S603
 
 
 def _shared(path: Path) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from libs.sandbox.ports import Limits
 
+PROC = Path("/proc/self")
 PERIOD = 100_000
 """Microseconds, over which CPU time is counted."""
 REMOVE_SECONDS = 2.0
@@ -57,10 +58,10 @@ class Group:
                     time.sleep(0.005)
 
 
-def create(name: str, limits: Limits) -> Group:
-    """Make the groups that can be made here, with their limits."""
+def create(name: str, limits: Limits, proc: Path = PROC) -> Group:
+    """Make the groups that can be made here, with their limits. `proc` says which are ours."""
     made: dict[str, Path] = {}
-    for controller, parent, version in _parents():
+    for controller, parent, version in _parents(proc):
         folder = parent / f"{PREFIX}{os.getpid()}-{name}"
         if controller in made:
             continue
@@ -80,7 +81,7 @@ def create(name: str, limits: Limits) -> Group:
 
 def remove_orphans() -> None:
     """Remove the groups of processes that are gone."""
-    for parent in {parent for _, parent, _ in _parents()}:
+    for parent in {parent for _, parent, _ in _parents(PROC)}:
         for folder in parent.glob(f"{PREFIX}*"):
             pid = folder.name.removeprefix(PREFIX).partition("-")[0]
             if not Path("/proc", pid).exists():
@@ -95,13 +96,13 @@ def _close_swap(folder: Path, limits: Limits) -> None:
                 (folder / file).write_text(str(limits.memory) if kind else "0")
 
 
-def _parents() -> Iterator[tuple[str, Path, int]]:
+def _parents(proc: Path) -> Iterator[tuple[str, Path, int]]:
     """Yield folders in which a group may be made, each with a controller and the version.
 
     A group of version 2 that has processes gives its children no controllers, so there it is a sibling of our own.
     """
-    own = dict(re.findall(r"^\d+:(\S*?):(.*)$", Path("/proc/self/cgroup").read_text(), re.MULTILINE))
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    own = dict(re.findall(r"^\d+:(\S*?):(.*)$", (proc / "cgroup").read_text(), re.MULTILINE))
+    for line in (proc / "mountinfo").read_text().splitlines():
         fields, _, kind = line.partition(" - ")
         root, mount = fields.split()[3:5]
         kind, _, options = kind.split(maxsplit=2)

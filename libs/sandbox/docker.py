@@ -64,7 +64,7 @@ class Docker:
     async def launch(self, session: str, workspace: Path, limits: Limits) -> tuple[Container, Mapping[str, Any]]:
         labels = {PLATFORM: self._platform, SESSION: session, HOLDER: holder(os.getpid())}
         settings = {**_settings(self._engine, workspace, limits), "labels": labels, "command": self._command}
-        name = f"suma-runner-{session}"
+        name = f"suma-runner-{self._platform}-{session}"
         # A second process of this platform would otherwise fail here for as long as the first one's container lives.
         await _called(_remove, self._engine, name)
         try:
@@ -93,7 +93,8 @@ class Container:
         self._attached = await _called(self._engine.attach_socket, self._id, params=wanted)
         own = socket.socket(fileno=os.dup(self._attached.fileno()))
         own.setblocking(False)
-        self._reader, self._writer = await asyncio.open_connection(sock=own, limit=BUFFER)
+        connected = asyncio.open_unix_connection if own.family == socket.AF_UNIX else asyncio.open_connection
+        self._reader, self._writer = await connected(sock=own, limit=BUFFER)
         await _called(self._engine.start, self._id)
 
     async def write(self, raw: bytes) -> None:
@@ -101,8 +102,9 @@ class Container:
         try:
             self._writer.write(raw)
             await self._writer.drain()
-        except OSError as error:
-            raise Broken(f"the container took no input: {error.strerror}") from error
+        # uvloop raises RuntimeError for a pipe whose other end is gone.
+        except (OSError, RuntimeError) as error:
+            raise Broken(f"the container took no input: {error}") from error
 
     async def read(self, size: int) -> bytes:
         parts = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
+import stat
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator
@@ -17,7 +18,7 @@ from libs.workspace.safe_dir import SafeDir
 
 NOSUID, NODEV, DETACH = 2, 4, 2
 """MS_NOSUID, MS_NODEV and MNT_DETACH of linux/mount.h."""
-SLACK = 1.05
+PREFIX, SLACK = "suma-scratch-", 1.05
 DEEPEST = 256
 """Most levels of folders: each path is resolved from the top, so a deep tree costs its square to measure."""
 
@@ -39,7 +40,7 @@ async def scratch_folder(home: Path | None, limits: Limits) -> AsyncIterator[Pat
 
 def _made(home: Path | None, limits: Limits) -> Path:
     # Inside a closed folder: what a command makes there, set-user-id programs too, is out of other users' reach.
-    folder = Path(tempfile.mkdtemp(prefix="suma-scratch-", dir=home)) / "workspace"
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=home)) / "workspace"
     folder.mkdir(mode=0o700)
     os.chown(folder, *owner())
     if os.geteuid() == 0:
@@ -47,6 +48,15 @@ def _made(home: Path | None, limits: Limits) -> Path:
         folder.parent.chmod(0o711)
         _mount(folder, limits)
     return folder
+
+
+def remove_orphans(home: Path | None = None) -> None:
+    """Remove the folders of processes that are gone."""
+    for parent in (home or Path(tempfile.gettempdir())).glob(f"{PREFIX}*"):
+        pid, found = parent.name.removeprefix(PREFIX).partition("-")[0], parent.lstat()
+        own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+        if own and pid.isdigit() and not Path("/proc", pid).exists():
+            _removed(parent / "workspace")
 
 
 def _removed(folder: Path) -> None:

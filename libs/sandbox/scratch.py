@@ -1,8 +1,8 @@
 """The scratch tree: a copy of a staged view that commands may change, and their changes as operations for the stage.
 
 `bring` makes the folder equal to the view before a command, `changes` reads it after. No command sees the real folder,
-and nothing that it writes has an effect on the host before a person approved the staged operations. What it wrote is
-read as hostile: opened beneath the folder without following any link, copied once, and judged by the copy. All of this
+and its changes have no effect on the host before a person has approved the staged operations. All that it wrote is read
+as hostile: opened beneath the folder without following any link, copied once, and judged by the copy. All of this
 blocks: callers run it in threads, while no command runs.
 """
 
@@ -186,12 +186,17 @@ class Scratch:
     def _copies(
         self, safe_dir: SafeDir, changed: Mapping[str, os.stat_result], refused: list[Refusal]
     ) -> Iterator[tuple[str, _Copy]]:
-        """Copy each changed file; what else a command made is refused."""
+        """Copy each changed file; what else a command made is refused. Sparse files could have any size together."""
+        left = self._limits.disk
         for path, one in changed.items():
             if stat.S_ISDIR(one.st_mode):
                 continue
             if not stat.S_ISREG(one.st_mode):
                 refused.append(Refusal(path, "a link, device, pipe or socket of a command stays in the sandbox"))
+                continue
+            left -= one.st_size
+            if left < 0:
+                refused.append(Refusal(path, "the changed files are together larger than the workspace may be"))
                 continue
             try:
                 yield path, self._copied(safe_dir, path)

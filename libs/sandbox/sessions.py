@@ -38,10 +38,10 @@ from libs.sandbox.ports import (
     ignore,
 )
 from libs.sandbox.probe import probe
-from libs.sandbox.quota import exceeds, has_quota
+from libs.sandbox.quota import exceeds, has_quota, remove_orphans
 from libs.telemetry.logs import logger
 
-START_SECONDS, GRACE_SECONDS = 30.0, 2.0
+START_SECONDS, GRACE_SECONDS = 30.0, 5.0
 IDLE_SECONDS, REAP_SECONDS = 3600.0, 300.0
 """A session that ran nothing for so long is removed; the interval of the look (S2-10)."""
 WATCH_SECONDS = 0.25
@@ -241,6 +241,7 @@ class Sandboxes:
 
     async def __aenter__(self) -> Sandboxes:
         await self._launcher.prepare()
+        await asyncio.to_thread(remove_orphans)
         self._reaper = asyncio.create_task(self._reap_at_intervals())
         return self
 

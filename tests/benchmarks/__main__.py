@@ -24,6 +24,7 @@ from tests.benchmarks import (
     kafka,
     matching,
     policy,
+    sandbox,
     sessions,
     start,
     streams,
@@ -62,6 +63,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "streams": streams.measure,
     "surfaces": surfaces.measure,
     "web": web.measure,
+    "sandbox": sandbox.measure,
 }
 
 

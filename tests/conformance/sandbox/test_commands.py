@@ -6,10 +6,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from libs.sandbox import Broken, Command, Limits, Piece, Refused, Sandboxes, Session, scratch_folder
 from tests.conformance.sandbox.conftest import LIMITS
-from tests.conformance.sandbox.rigs import is_usable, output, said
+from tests.conformance.sandbox.rigs import Rig, is_usable, output, said
 
 pytestmark = pytest.mark.requirement("S2-10", "S2-16", "S2-20")
 COUNT = "import os; print(sum(name.isdigit() for name in os.listdir('/proc')))"
@@ -192,3 +193,14 @@ async def test_lower_limits_hold(backend: Sandboxes) -> None:
         assert (await output(session, Command(("sleep", "9"), seconds=50.0)))[1].limit == "time"
         assert await said(session, "sh", "-c", "ulimit -n") == "20"
         await session.close()
+
+
+def test_sandbox_runs_on_the_platforms_event_loop(rig: Rig) -> None:
+    async def run() -> str:
+        async with Sandboxes(rig.launcher()) as backend, scratch_folder(None, LIMITS) as folder:
+            session = await backend.open("uvloop", folder, LIMITS)
+            await session.run(Command(("sleep", "9"), seconds=0.1))
+            return await said(session, "echo", "ok")
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(run()) == "ok"

@@ -53,7 +53,7 @@ def names(client: Any) -> set[str]:
 async def test_container_has_the_flags_of_the_design(backend: Sandboxes, client: Any) -> None:
     async with scratch_folder(None, LIMITS) as folder:
         session = await backend.open("flags", folder)
-        (container,) = client.containers.list(filters={"name": "suma-runner-flags"})
+        (container,) = client.containers.list(filters={"name": f"suma-runner-{MINE}-flags"})
         await session.close()
     host, config = container.attrs["HostConfig"], container.attrs["Config"]
     assert (host["ReadonlyRootfs"], host["CapDrop"], host["NetworkMode"]) == (True, ["ALL"], "none")
@@ -85,7 +85,7 @@ async def test_absent_engine_is_reported_with_its_cure(tmp_path: Path) -> None:
 async def test_containers_go_with_their_sessions(backend: Sandboxes, client: Any) -> None:
     async with scratch_folder(None, LIMITS) as folder:
         session = await backend.open("going", folder)
-        assert names(client) == {"suma-runner-going"}
+        assert names(client) == {f"suma-runner-{MINE}-going"}
         await session.close()
         assert names(client) == set()
 
@@ -114,7 +114,7 @@ async def test_container_ends_with_the_process_that_holds_it(address: str, clien
         os._exit(1)
     os.close(writer)
     assert await asyncio.to_thread(os.read, reader, 8) == b"started"
-    assert names(client) == {"suma-runner-held"}
+    assert names(client) == {f"suma-runner-{MINE}-held"}
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     os.close(reader)
@@ -127,7 +127,7 @@ async def test_container_ends_with_the_process_that_holds_it(address: str, clien
 async def test_broken_container_is_replaced(backend: Sandboxes, client: Any) -> None:
     async with scratch_folder(None, LIMITS) as folder:
         first = await backend.open("killed", folder)
-        client.containers.get("suma-runner-killed").kill()
+        client.containers.get(f"suma-runner-{MINE}-killed").kill()
         with pytest.raises(Broken):
             await first.run(Command(("true",)))
         second = await backend.open("killed", folder)

@@ -78,7 +78,7 @@ def bench(tmp_path: Path) -> Bench:
     return made
 
 
-def test_staged_changes_are_in_the_copy_and_not_on_the_disk(bench: Bench) -> None:
+def test_staged_changes_are_in_the_copy_alone(bench: Bench) -> None:
     bench.stage.apply(Write(path="a.txt", content=Inline.of(b"staged")))
     bench.stage.apply(Move(path="sub/c.txt", target="moved.txt"))
     bench.stage.apply(Delete(path="b.txt"))
@@ -166,6 +166,12 @@ def _sparse(folder: Path, outside: Path) -> None:
         file.truncate(1 << 40)
 
 
+def _sparse_together(folder: Path, outside: Path) -> None:
+    for name in ("w", "x"):
+        with (folder / name).open("wb") as file:
+            file.truncate(200 << 20)
+
+
 def _folder_link(folder: Path, outside: Path) -> None:
     (folder / "sub").rename(folder / "away")
     (folder / "sub").symlink_to(outside.parent)
@@ -173,7 +179,7 @@ def _folder_link(folder: Path, outside: Path) -> None:
 
 @pytest.mark.parametrize(
     "attempt",
-    [_link, _replaced, _hard, _outer, _pipe, _socket, _setuid, _sparse, _folder_link],
+    [_link, _replaced, _hard, _outer, _pipe, _socket, _setuid, _sparse, _sparse_together, _folder_link],
     ids=lambda one: one.__name__,
 )
 def test_no_special_file_is_staged(bench: Bench, tmp_path: Path, attempt: Callable[[Path, Path], None]) -> None:
