@@ -21,7 +21,7 @@ USUAL = {
     "versitygw": "1 to 4 minutes",
     "docker-parsers": "1 to 2 minutes",
     "base-": "1 to 2 minutes",
-    "runner-base-": "20 to 40 s",
+    "runner-base-": "20 s to 2 minutes",
     "image-": "1 to 2 minutes",
     "node-": "10 to 20 s",
     "npm-": "15 to 40 s",

@@ -18,8 +18,8 @@ from deploy.local.cache import Unprovided, built, reporting
 from libs.sandbox.docker import image_of
 
 RUNNER = Path(__file__).parents[1] / "runner"
-SUITE, PACKAGES = "bookworm", "python3"
-BASE = f"suma-runner-base:{SUITE}"
+SUITE, PACKAGES = "bookworm", "python3,python3-pytest,gawk,make,patch,file,jq,tree,zip,unzip"
+BASE = f"suma-runner-base:{SUITE}-2"
 SECONDS = 900
 UNNEEDED = ("man", "doc", "locale", "info")
 OWN_USER = """
@@ -60,7 +60,7 @@ def tree() -> Path:
         # Without a mirror in the arguments it takes the machine's own sources.
         _run(*command, f"--customize-hook={OWN_USER}", SUITE, str(draft / "base.tar"))
 
-    return built(f"runner-base-{SUITE}-1", make)
+    return built(f"runner-base-{SUITE}-2", make)
 
 
 def _run(*command: str) -> str:

@@ -19,7 +19,7 @@ from deploy.local.cache import Unprovided
 from deploy.local.runner_image import RUNNER
 from libs.sandbox import Broken, Command, Limits, NoSandbox, Sandboxes, scratch_folder
 from libs.sandbox.docker import BUILD, HOLDER, PLATFORM, Docker, holder, image_of
-from tests.conformance.sandbox.rigs import is_usable
+from tests.conformance.sandbox.rigs import is_usable, said
 
 LIMITS = Limits()
 MINE = "platform-of-this-test"
@@ -65,6 +65,17 @@ async def test_container_has_the_flags_of_the_design(backend: Sandboxes, client:
     ]
     assert (config["User"], config["Labels"]["suma.session"]) == ("1000:1000", "flags")
     assert not [one for one in config["Env"] if "KEY" in one or "TOKEN" in one or "SUMA" in one]
+
+
+@pytest.mark.requirement("S2-13")
+async def test_image_has_tools_and_no_downloader(backend: Sandboxes) -> None:
+    async with scratch_folder(None, LIMITS) as folder:
+        session = await backend.open("image", folder)
+        wanted = "bash cat find grep sed gawk awk python3 pytest make patch jq zip"
+        assert len((await said(session, "which", *wanted.split())).split()) == len(wanted.split())
+        assert await said(session, "which", "wget", "curl", "nc", "ssh", "apt-get-update", "pip") == ""
+        assert await said(session, "id", "-un") == "runner"
+        await session.close()
 
 
 async def test_absent_image_is_reported_and_never_pulled(address: str, client: Any) -> None:

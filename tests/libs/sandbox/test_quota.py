@@ -15,7 +15,7 @@ DEAD = 2**22 + 1
 """More than any process's number."""
 
 
-async def test_folder_is_removed_whatever_a_command_left() -> None:
+async def test_folder_is_removed_with_closed_and_linked_contents() -> None:
     async with scratch_folder(None, Limits()) as folder:
         deep = folder / "closed"
         (deep / "inner").mkdir(parents=True)
