@@ -244,7 +244,7 @@ class Process(BaseSettings):
     roots: Annotated[tuple[Annotated[Root, BeforeValidator(Root.of)], ...], NoDecode] = ()
     """Folders that may be workspaces, separated by `:`; `tenant=/path` for one tenant."""
     sandbox: Literal["auto", "docker", "bubblewrap", "none"] = "auto"
-    """What isolates commands; `auto` is the first of both that works, `none` refuses them."""
+    """The mechanism that isolates commands; `auto` is the first of both that works, `none` refuses them."""
     model: str = choice.OFFLINE
     """provider:name; `offline` needs no network."""
     model_url: str | None = None

@@ -159,8 +159,8 @@ def start(frame: dict[str, Any], fds: Sequence[int]) -> int:
         prctl(SET_DUMPABLE, 1)
         with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123 - pathlib costs 10 ms of each start
             score.write("1000")
-        for number, fd in enumerate(fds):
-            os.dup2(fd, number)
+        for target, fd in enumerate(fds):
+            os.dup2(fd, target)
         os.chdir(frame["cwd"])
         os.execvpe(frame["argv"][0], frame["argv"], frame["env"])  # noqa: S606 - that is its task
     except BaseException as error:

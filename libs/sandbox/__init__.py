@@ -39,5 +39,7 @@ __all__ = [
     "Scratch",
     "Session",
     "TimedOut",
+    "bubblewrap",
+    "docker",
     "scratch_folder",
 ]

@@ -299,7 +299,7 @@ def _edit(folder: Path, kind: str, name: str, more: str) -> None:
         return
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rounds=st.lists(EDITS, min_size=1, max_size=3))
 def test_any_edits_are_staged_exactly(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, str, str]]]
