@@ -53,7 +53,7 @@ lint: setup ## Check style and formatting
 	@$(BIN)/ruff format --check
 
 types: setup ## Check types of source and tests, strictly
-	@$(BIN)/mypy -p libs -p services -p deploy.local -p tests
+	@$(BIN)/mypy -p libs -p services -p deploy.local -p deploy.runner -p tests
 
 imports: setup ## Check which packages import which
 	@$(BIN)/lint-imports

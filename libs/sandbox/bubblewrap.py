@@ -41,7 +41,7 @@ PROFILE = (
 DELEGATE = "start Suma by `systemd-run --user --scope -p Delegate=yes`, as root, or with a Docker engine"
 CURES = {
     "start": PROFILE,
-    "disk": "run Suma as root or with CAP_SYS_ADMIN, so that it can mount a file system of limited size",
+    "disk": "let TMPDIR name a file system of that size, or give Suma CAP_SYS_ADMIN, so that it can mount one",
     "memory": f"the limit holds for each process alone: {DELEGATE}",
     "memory of one": DELEGATE,
     "process count": DELEGATE,

@@ -29,7 +29,7 @@ BUFFER = 256 * 1024
 BUILD = "run `make sandbox-image` in a checkout of Suma"
 CURES = {
     "start": "check that `docker run` works for this user and that the engine can mount folders of this machine",
-    "disk": "run Suma as root or with CAP_SYS_ADMIN, so that it can mount a file system of limited size",
+    "disk": "let TMPDIR name a file system of that size, or give Suma CAP_SYS_ADMIN, so that it can mount one",
     "memory": "start the kernel with cgroup_enable=memory swapaccount=1",
     "memory of one": "start the kernel with cgroup_enable=memory swapaccount=1",
     "process count": "enable the cgroup controller `pids`, and delegate it to a rootless engine",

@@ -116,7 +116,7 @@ class RunnerSession:
         async with self._one:
             if self.closed:
                 raise Broken
-            self._running, self._full = True, False
+            self._full = False
             exchange = asyncio.ensure_future(self._exchange(request, seconds, show))
             watch = asyncio.ensure_future(self._watch())
             try:
@@ -153,7 +153,9 @@ class RunnerSession:
             raise Refused("a word of the command contains a lone surrogate") from error
         if size > ARGUMENTS_MOST or len(command.stdin) > STDIN_MOST:
             raise Refused(f"a command has at most {ARGUMENTS_MOST} bytes of words and {STDIN_MOST} of input")
-        seconds = min(command.seconds or self.limits.seconds, self.limits.seconds)
+        seconds = min(self.limits.seconds if command.seconds is None else command.seconds, self.limits.seconds)
+        if not seconds > 0:
+            raise Refused(f"{command.seconds} is not a time limit")
         request = {
             "kind": "run",
             "argv": list(command.argv),
@@ -168,6 +170,8 @@ class RunnerSession:
     async def _exchange(self, request: bytes, seconds: float, show: Show) -> Ended:
         left = self.limits.output
         async with self._guarded(seconds + GRACE_SECONDS):
+            # From here on a cancellation follows the request on the channel.
+            self._running = True
             await self._channel.write(request)
             while piece := frames.piece(frame := await self._frame()):
                 left -= len(piece.data)
@@ -198,6 +202,9 @@ class RunnerSession:
             raise
 
     async def _abandon(self, exchange: asyncio.Future[Ended]) -> None:
+        if not self._running:
+            exchange.cancel()
+            return
         try:
             await self.cancel()
             await asyncio.wait({exchange}, timeout=GRACE_SECONDS)

@@ -71,6 +71,15 @@ async def test_cancelled_task_ends_all_processes(session: Session) -> None:
     assert await said(session, "python3", "-c", COUNT) == "2"
 
 
+async def test_task_cancelled_before_it_began_leaves_the_session(session: Session) -> None:
+    running = asyncio.create_task(session.run(Command(("sleep", "30"))))
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert await is_usable(session)
+
+
 async def test_no_process_outlives_its_command(session: Session) -> None:
     assert await said(session, "python3", "-c", DAEMON) == "started"
     assert await said(session, "python3", "-c", COUNT) == "2"
@@ -95,6 +104,8 @@ async def test_unknown_program_ends_like_in_a_shell(session: Session) -> None:
         Command(("echo",), env={"A": "b\0c"}),
         Command(("echo", "x" * 300_000)),
         Command(("cat",), stdin=bytes(5_000_000)),
+        Command(("true",), seconds=0.0),
+        Command(("true",), seconds=float("nan")),
     ],
     ids=str,
 )
