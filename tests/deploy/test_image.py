@@ -88,7 +88,7 @@ def test_image_holds_only_runtime_files(built: Stage) -> None:
     assert sorted(path.name for path in app.iterdir()) == code
     assert (app / "build" / "web" / "index.html").is_file()
     assert not [*app.rglob("*.tsx"), *built.root.rglob("node_modules"), *built.root.glob("build")]
-    assert sorted(path.name for path in (app / "deploy").iterdir()) == ["healthcheck.py", "opa"]
+    assert sorted(path.name for path in (app / "deploy").iterdir()) == ["healthcheck.py", "opa", "runner"]
     assert not [*app.rglob("*_test.rego"), *app.rglob("test_*.py"), *built.root.glob("root/.cache/*")]
     assert not (built.root / "opt/suma/venv/bin/pip").exists()
 
