@@ -26,6 +26,8 @@ from libs.sandbox.ports import ENVIRONMENT, GID, UID, WORKSPACE, Broken, Limits,
 from libs.sandbox.quota import owner
 
 START_SECONDS = 10.0
+OLDEST = "--disable-userns"
+"""The newest option that is needed here, of bubblewrap 0.8.0."""
 BUFFER = 256 * 1024
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SHARED = ("/usr", "/etc/ld.so.cache", "/etc/alternatives")
@@ -64,6 +66,8 @@ class Bubblewrap:
         self._program = shutil.which("bwrap") or ""
         if not self._program:
             raise NoSandbox("bwrap is not installed", "install the package bubblewrap")
+        if OLDEST not in await asyncio.to_thread(_help, self._program):
+            raise NoSandbox("bwrap is too old", "install bubblewrap 0.8.0 or later")
         self._python = await asyncio.to_thread(_interpreter)
         await asyncio.to_thread(cgroups.remove_orphans)
 
@@ -115,6 +119,8 @@ class Room:
         """
         told, telling = os.pipe()
         waiting, going = os.pipe()
+        # Begun before anything can fail: it closes its file when the other end is closed.
+        reported = asyncio.get_running_loop().run_in_executor(None, _child, told)
         passed = [*map(_file, given), telling, waiting]
         try:
             try:
@@ -124,7 +130,7 @@ class Room:
                     os.close(fd)
             await self._connect(self._process)
             async with asyncio.timeout(START_SECONDS):
-                child = await asyncio.to_thread(_child, told)
+                child = await reported
             if child is None:
                 raise NoSandbox(f"bwrap failed ({await self._problem()})", PROFILE)
             await asyncio.to_thread(self._group.enter, child)
@@ -192,6 +198,11 @@ def _shared(path: Path) -> list[str]:
     if path.is_symlink():
         return ["--symlink", str(path.readlink()), str(path)]
     return ["--ro-bind", str(path), str(path)] if path.exists() else []
+
+
+def _help(program: str) -> str:
+    asked = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)  # noqa: S603
+    return asked.stdout
 
 
 def _interpreter() -> str:

@@ -82,10 +82,24 @@ async def test_refused_namespaces_are_reported_with_their_cure(monkeypatch: pyte
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         program = Path(folder, "bwrap")
-        program.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+        program.write_text(
+            "#!/bin/sh\n[ $1 = --help ] && echo --disable-userns\n"
+            "echo 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n"
+        )
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
         async with Sandboxes(Bubblewrap(RUNNER / "runner.py")) as backend:
             with pytest.raises(NoSandbox, match="setting up uid map") as caught:
                 await backend.open("refused", Path(folder))
     assert "apparmor" in caught.value.cure
+
+
+async def test_old_program_is_reported_with_its_cure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\necho usage: bwrap --unshare-all\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(NoSandbox, match="too old") as caught:
+        async with Sandboxes(Bubblewrap(RUNNER / "runner.py")):
+            pass
+    assert "0.8.0" in caught.value.cure
