@@ -12,6 +12,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -111,16 +112,11 @@ class Scratch:
         """
         wanted, left_out = self._wanted(view)
         with SafeDir.open(self.folder) as safe_dir:
-            present = _walk(safe_dir).stats
-            for path in [path for path in present if self._differs(path, present[path], view, wanted)]:
-                if path in present:
-                    _remove(safe_dir, path)
-                    for gone in [one for one in present if one == path or one.startswith(f"{path}/")]:
-                        del present[gone]
+            kept = self._clear(safe_dir, view, wanted)
             known = dict[str, _Known]()
             for path, node in wanted.items():
                 try:
-                    known[path] = self._known[path] if path in present else self._put(safe_dir, path, view, node)
+                    known[path] = self._known[path] if path in kept else self._put(safe_dir, path, view, node)
                 except Unreadable as error:
                     left_out.append(Refusal(path, str(error)))
         self._known = known
@@ -157,6 +153,19 @@ class Scratch:
                 )
         return wanted, left_out
 
+    def _clear(self, safe_dir: SafeDir, view: View, wanted: Mapping[str, int]) -> set[str]:
+        """Remove what is not as the view wants it; return the paths that stay."""
+        removed, kept = set[str](), set[str]()
+        for path, found in _walk(safe_dir).stats.items():
+            if _below(path, removed):
+                continue
+            if self._differs(path, found, view, wanted):
+                _remove(safe_dir, path)
+                removed.add(path)
+            else:
+                kept.add(path)
+        return kept
+
     def _differs(self, path: str, found: os.stat_result, view: View, wanted: Mapping[str, int]) -> bool:
         known, node = self._known.get(path), wanted.get(path)
         return known is None or node is None or not self._is_known(path, found) or known.source != _source(view, node)
@@ -169,17 +178,20 @@ class Scratch:
         attrs, sha256 = view.tree.attrs(node), ""
         with safe_dir.parent(path) as (fd, name):
             if attrs["kind"] == "symlink":
-                with SafeDir.open(view.tree.root) as real, real.parent(view.base_path(node)) as (there, own):
-                    os.symlink(os.readlink(own, dir_fd=there), name, dir_fd=fd)
+                os.symlink(_target(view, node), name, dir_fd=fd)
                 os.chown(name, *owner(), dir_fd=fd, follow_symlinks=False)
             elif attrs["kind"] == "directory":
                 os.mkdir(name, 0o700, dir_fd=fd)
-                _finish(os.open(name, LISTED | os.O_NOFOLLOW, dir_fd=fd), attrs["mode"] | 0o700)
+                with _given(os.open(name, LISTED | os.O_NOFOLLOW, dir_fd=fd), attrs["mode"] | 0o700):
+                    pass
             else:
-                with view.opened(node) as content:
-                    made = os.open(name, NEW, 0o600, dir_fd=fd)
+                mode, mtime_ns = attrs["mode"] | 0o600, attrs["mtime_ns"]
+                # Opened first: of a file that cannot be read, no empty one is left.
+                with (
+                    view.opened(node) as content,
+                    _given(os.open(name, NEW, 0o600, dir_fd=fd), mode, mtime_ns) as made,
+                ):
                     sha256 = _written(content, made)
-                _finish(made, attrs["mode"] | 0o600, attrs["mtime_ns"])
             placed = Signature.of(os.stat(name, dir_fd=fd, follow_symlinks=False))
         return _Known(placed, _source(view, node), sha256)
 
@@ -326,7 +338,7 @@ def _source(view: View, node: int) -> Hashable:
         case Inline():
             content = body.base64
         case _:
-            content = view.base_path(node) if attrs["kind"] == "symlink" else ""
+            content = view.base_signature(_original(view, node)) if attrs["kind"] == "symlink" else ""
     return attrs["kind"], attrs["mode"] & 0o777, content
 
 
@@ -340,15 +352,29 @@ def _written(content: BinaryIO, fd: int) -> str:
     return digest.hexdigest()
 
 
-def _finish(fd: int, mode: int, mtime_ns: int | None = None) -> None:
-    """Give an open file or folder to the commands, and close it."""
+@contextmanager
+def _given(fd: int, mode: int, mtime_ns: int | None = None) -> Iterator[int]:
+    """Give an open file or folder to the commands once it is complete, and close it."""
     try:
+        yield fd
         os.fchmod(fd, mode & 0o777)
         if mtime_ns is not None:
             os.utime(fd, ns=(mtime_ns, mtime_ns))
         os.fchown(fd, *owner())
     finally:
         os.close(fd)
+
+
+def _original(view: View, node: int) -> int:
+    """Return the node of the scan that a node is, or is a copy of."""
+    body = view.contents.get(node, Original(node))
+    return body.node if isinstance(body, Original) else node
+
+
+def _target(view: View, node: int) -> bytes:
+    """Read a link of the real folder. It may lead anywhere: in the sandbox that is the sandbox's own."""
+    with SafeDir.open(view.tree.root) as real, real.parent(view.base_path(_original(view, node))) as (fd, name):
+        return os.readlink(name, dir_fd=fd)
 
 
 def _remove(safe_dir: SafeDir, path: str) -> None:

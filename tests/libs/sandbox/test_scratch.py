@@ -15,7 +15,7 @@ from libs.errors import Rejected
 from libs.sandbox import Limits, Scratch
 from libs.sandbox.scratch import TooLarge
 from libs.workspace.blob_cache import BlobCache
-from libs.workspace.operations import Create, Delete, Inline, Move, Write
+from libs.workspace.operations import Copy, Create, Delete, Inline, Move, Write
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 
@@ -86,6 +86,20 @@ def test_staged_changes_are_in_the_copy_alone(bench: Bench) -> None:
     assert bench.left() == bench.staged()
     assert (bench.folder / "a.txt").read_text() == "staged"
     assert (bench.real / "a.txt").read_text() == "a"
+
+
+def test_links_of_the_workspace_are_copied_as_links(bench: Bench) -> None:
+    (bench.real / "link").symlink_to("a.txt")
+    (bench.real / "out").symlink_to("/etc/passwd")
+    bench.scan()
+    bench.stage.apply(Copy(path="link", target="copied"))
+    bench.stage.apply(Move(path="out", target="sub/out"))
+    assert bench.bring() == {}
+    links = {path.name: str(path.readlink()) for path in bench.folder.rglob("*") if path.is_symlink()}
+    assert links == {"link": "a.txt", "copied": "a.txt", "out": "/etc/passwd"}
+    assert bench.take() == ([], {})
+    (bench.folder / "link").unlink()
+    assert bench.take() == (["delete link"], {})
 
 
 def test_untouched_copy_has_no_changes(bench: Bench) -> None:
