@@ -69,7 +69,7 @@ def image(place: Path) -> Stage:
     stages: dict[str, Stage] = {}
     place.mkdir(parents=True, exist_ok=True)
     for each in read["Stages"]:
-        base = stages.get(each["Base"]) or Stage(_base(), {"PATH": USUAL}, key=SUITE)
+        base = stages.get(each["Base"]) or Stage(debian(), {"PATH": USUAL}, key=SUITE)
         stages[each["Name"]] = _stage(each, base, place / each["Name"], stages)
     return stages[read["Stages"][-1]["Name"]]
 
@@ -100,7 +100,7 @@ def run(stage: Stage, data: Path, *command: str, **variables: str) -> list[str]:
     ]
 
 
-def _base() -> Path:
+def debian() -> Path:
     """A Debian with Python, as the official image is one."""
 
     def make(draft: Path) -> None:

@@ -6,15 +6,18 @@ import asyncio
 import concurrent.futures.thread  # noqa: F401 - that user may not be able to import it later
 import json
 import os
+import select
 import shutil
+import signal
 import tempfile
 import traceback
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from deploy.local.runner_image import RUNNER
-from libs.sandbox import NoSandbox, Sandboxes
+from libs.sandbox import Command, Limits, NoSandbox, Piece, Sandboxes, scratch_folder
 from libs.sandbox.bubblewrap import Bubblewrap
 from libs.sandbox.probe import guest
 
@@ -103,3 +106,43 @@ async def test_old_program_is_reported_with_its_cure(monkeypatch: pytest.MonkeyP
         async with Sandboxes(Bubblewrap(RUNNER / "runner.py")):
             pass
     assert "0.8.0" in caught.value.cure
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_sandbox_ends_with_the_process_that_holds_it() -> None:
+    reader, writer = os.pipe()
+    marked = f"3600.{os.getpid()}"
+    child = os.fork()
+    if child == 0:
+        asyncio.run(_hold(marked, writer))
+        os._exit(1)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as started:
+        assert started.read(7) == b"started"
+    (sleeping,) = [path for path in Path("/proc").glob("[0-9]*/cmdline") if marked in _words(path)]
+    watched = os.pidfd_open(int(sleeping.parent.name))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert select.select([watched], [], [], 10)[0] == [watched]
+    os.close(watched)
+
+
+async def _hold(marked: str, writer: int) -> None:
+    limits = Limits()
+    async with scratch_folder(None, limits) as folder, Sandboxes(Bubblewrap(RUNNER / "runner.py")) as backend:
+        session = await backend.open("held", folder, limits)
+        script = f"echo started; exec sleep {marked}"
+        await session.run(Command(("sh", "-c", script)), partial(_passed, writer))
+
+
+def _passed(writer: int, piece: Piece) -> None:
+    os.write(writer, piece.data)
+
+
+def _words(path: Path) -> str:
+    """Return the arguments of a `sleep`; nothing of other processes, or of one that has ended."""
+    try:
+        program, _, words = path.read_text("utf-8", "replace").partition("\0")
+    except OSError:
+        return ""
+    return words if program == "sleep" else ""
