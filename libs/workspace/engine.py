@@ -184,7 +184,7 @@ class Engine:
 
     def _attach(self, item: Item) -> None:
         with self.safe_dir.parent(item.after or "") as (fd, name):
-            # Without a check: `place` refuses a name that is taken, and no other program reaches the slot by a path.
+            # Without a check: `place` refuses a name that is taken, and other programs leave the slots alone.
             place(self.store.fd, item.slot, fd, name)
 
     def _swap(self, swap: Swap) -> None:

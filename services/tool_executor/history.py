@@ -171,7 +171,7 @@ class History:
         own = lease.input.get("commit")
         for entry in freed.left:
             if entry.commit_id == own:
-                # It was spared, or the setting has grown: without another wait it would stay for ever.
+                # Not due yet, or spared: without another wait it would stay for ever.
                 changes = changes.start(self._next(lease, max(self._left(entry), 0) + MARGIN_SECONDS))
         return changes.on_commit(lambda: self._answer(lease.id, freed))
 

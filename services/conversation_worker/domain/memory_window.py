@@ -35,6 +35,7 @@ def task_of(
             facts or {}, event_sizes.size([turn.message.text, turn.clarification, *turn.replies])
         ),
         read=event_sizes.read(
+            # What was read before files changed may no longer be so.
             {path: epoch for path, epoch in conversation.session.read.items() if epoch == conversation.session.epoch}
         ),
         attachments=tuple(

@@ -223,6 +223,7 @@ def delete_node(context: ToolContext, args: Args) -> ToolOutput:
     paths = topmost(whole)
     deletes = [Delete(path=path, same_as=_stays(context, kept.get(path)), reason=context.reason) for path in paths]
     _refuse_what_was_made(context, paths)
+    # Measured before it is staged: afterwards the paths lead nowhere.
     nodes = [context.stage.get_metadata(path) for path in paths]
     freed = sum(size for node, size in weighed(nodes) if not node.is_folder)
     more = omitted(unread=unread) | _linked(context, nodes)

@@ -95,7 +95,7 @@ class WebApp:
         if path in self._names:
             return path
         wants_page = path == "" or "text/html" in Headers(scope=scope).get("accept", "")
-        # A missing asset is no page: a browser would run the HTML as a script, or keep it under the asset's name.
+        # A missing asset is no page: HTML under its name would be taken for a script, and kept as one.
         return INDEX if wants_page and not path.startswith(HASHED) else None
 
     async def _response(self, name: str, headers: Headers) -> Response:
