@@ -81,6 +81,7 @@ def check_model(how: settings.Process, which: Choice) -> Report:
 async def _trial(how: settings.Process, which: Choice) -> Report:
     tools = await asyncio.to_thread(_tools)
     async with _model(how, which) as model:
+        # The free request first: a wrong address or key must cost nothing.
         tried = [await _there(model)]
         if not tried[0].ok:
             return Report(tuple(tried))

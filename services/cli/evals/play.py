@@ -165,6 +165,7 @@ def _said(
     except Asked as asked:
         outcome, words, took = Outcome.ASKS, str(asked), time.monotonic() - began
         suma.cancel(said["turn_id"])
+        # To its end: a turn under way could still touch the folder that is compared next.
         outcome_of(suma, session, said["turn_id"], after=said["after"])
     did = Did(outcome, folder, before, trees.seen(folder), watched.steps(), words, unexplained=True)
     return did, watched, took
