@@ -34,9 +34,12 @@ async def engine() -> AsyncIterator[str]:
         places = [f"--{name}={folder}/{place}" for name, place in parts.items()]
         # It serves containers without a network; rules of its own would only disturb those of others.
         closed = ("--iptables=false", "--ip6tables=false", "--bridge=none", "--log-level=error", "--shutdown-timeout=1")
+        # A containerd of the machine may serve several engines, which must not see each other's containers.
+        apart = f"suma-{Path(folder).name}"
+        spaces = (f"--containerd-namespace={apart}", f"--containerd-plugins-namespace={apart}-plugins")
         with Path(folder, "log").open("wb") as log:
             server = await asyncio.create_subprocess_exec(
-                "dockerd", "-H", address, *places, *closed, stdout=log, stderr=log
+                "dockerd", "-H", address, *places, *closed, *spaces, stdout=log, stderr=log
             )
         try:
             await _answers(address, server, Path(folder, "log"))

@@ -30,7 +30,11 @@ def owner() -> tuple[int, int]:
 
 @asynccontextmanager
 async def scratch_folder(home: Path | None, limits: Limits) -> AsyncIterator[Path]:
-    """Yield an empty folder that sandboxed processes own, of limited size if this process may mount; removed after."""
+    """Yield an empty folder that sandboxed processes own, of limited size if this process may mount; removed after.
+
+    It is made in `home`, by default the system's folder for temporary files, which the sandbox's user must be able to
+    reach.
+    """
     folder = await asyncio.to_thread(_made, home, limits)
     try:
         yield folder

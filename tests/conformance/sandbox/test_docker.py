@@ -7,13 +7,14 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
 import pytest_asyncio
+from docker.errors import NotFound
 
 from deploy.local.cache import Unprovided
 from deploy.local.runner_image import RUNNER
@@ -45,7 +46,7 @@ async def backend(address: str) -> AsyncIterator[Sandboxes]:
 
 
 def names(client: Any) -> set[str]:
-    found = client.containers.list(all=True, filters={"label": f"{PLATFORM}={MINE}"})
+    found = client.containers.list(all=True, ignore_removed=True, filters={"label": f"{PLATFORM}={MINE}"})
     return {one.name for one in found}
 
 
@@ -158,5 +159,6 @@ async def _hold(address: str, writer: int) -> None:
 
 
 def _gone(client: Any) -> None:
-    for one in client.containers.list(filters={"label": f"{PLATFORM}={MINE}"}):
-        one.wait(timeout=15, condition="removed")
+    for one in client.containers.list(ignore_removed=True, filters={"label": f"{PLATFORM}={MINE}"}):
+        with suppress(NotFound):
+            one.wait(timeout=15, condition="removed")
