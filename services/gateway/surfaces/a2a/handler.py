@@ -40,9 +40,9 @@ from services.gateway.identity import access
 from services.gateway.identity.security import READING, require
 from services.gateway.sessions.models import Accepted
 from services.gateway.sessions.routes import TurnOver
-from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.inbox import Inbox
 from services.gateway.surfaces.a2a.reader import TaskReader, Update
+from services.gateway.surfaces.a2a.request import Call, Sent
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore, TaskTurn
 from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks

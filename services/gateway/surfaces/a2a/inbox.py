@@ -14,8 +14,8 @@ from libs import ids
 from libs.events import ApprovalRequested
 from services.gateway.sessions.context import NoSuchSession
 from services.gateway.sessions.models import Accepted, Session
-from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
+from services.gateway.surfaces.a2a.request import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.files import attached

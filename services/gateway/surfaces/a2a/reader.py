@@ -14,7 +14,7 @@ from libs import ids
 from services.gateway.sessions.models import Accepted
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
-from services.gateway.surfaces.a2a.calls import Call, Sent
+from services.gateway.surfaces.a2a.request import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore, TaskTurn
 from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT, STATES, Facts, Updates, pauses, task_of
 from services.gateway.surfaces.segments import until_the_end

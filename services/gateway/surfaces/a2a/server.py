@@ -26,9 +26,9 @@ from typing_extensions import override
 
 from services.gateway.http.bodies import parsed
 from services.gateway.http.urls import base
-from services.gateway.surfaces.a2a.calls import REFUSED
 from services.gateway.surfaces.a2a.card import BEFORE, VERSION, Cards, Served
 from services.gateway.surfaces.a2a.handler import Tasks
+from services.gateway.surfaces.a2a.request import REFUSED
 from services.gateway.surfaces.a2a.signing import key_set
 from services.gateway.surfaces.context import Gateway
 

@@ -14,9 +14,9 @@ from libs.guards import UrlRefused
 from libs.identity.roles import SESSIONS_READ
 from services.gateway.http import commands
 from services.gateway.sessions.models import Accepted
-from services.gateway.surfaces.a2a.calls import Call
 from services.gateway.surfaces.a2a.card import VERSION
 from services.gateway.surfaces.a2a.push import changed
+from services.gateway.surfaces.a2a.request import Call
 from services.gateway.surfaces.a2a.rows import WebhookDropped
 from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
 from services.gateway.surfaces.context import Gateway

@@ -33,7 +33,7 @@ from libs.errors import SumaError
 from libs.identity import Principal
 from libs.runtime.problem_details import answer as problem
 from services.gateway.surfaces.context import Gateway
-from services.gateway.surfaces.mcp import calls, questions
+from services.gateway.surfaces.mcp import questions, tool_calls
 from services.gateway.surfaces.mcp.catalogue import FOLLOW
 from services.gateway.surfaces.mcp.state import (
     LAST_EVENT_ID,
@@ -145,9 +145,9 @@ class Handshakes:
                 return
             with suppress(SumaError, ValidationError):
                 said = ElicitResult.model_validate(message.get("result"))
-                if await calls.answer(turns, turn_id, status.question, said):
+                if await tool_calls.answer(turns, turn_id, status.question, said):
                     return
-            await turns.note(status.turn, calls.dismissal(message["id"]))
+            await turns.note(status.turn, tool_calls.dismissal(message["id"]))
 
     async def _cancel(self, turns: TurnClient, session: Session, message: Mapping[str, Json]) -> None:
         params = message.get("params")
@@ -155,7 +155,7 @@ class Handshakes:
         with suppress(SumaError):
             turn_id = await turns.begun(session.key_of(request_id))
             if turn_id is not None:
-                await calls.cancel(turns, turn_id, "the MCP client cancelled the call")
+                await tool_calls.cancel(turns, turn_id, "the MCP client cancelled the call")
 
     def _with_session(self, who: Principal, message: Mapping[str, Json], send: Send) -> Send:
         """Give the answer to `initialize` a session id."""

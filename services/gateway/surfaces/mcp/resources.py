@@ -28,7 +28,7 @@ from services.gateway.identity import access
 from services.gateway.operators import audit
 from services.gateway.sessions.models import SessionShown, TurnShown
 from services.gateway.surfaces.mcp import errors, skills
-from services.gateway.surfaces.mcp.calls import Call, Context
+from services.gateway.surfaces.mcp.tool_calls import Call, Context
 
 JSON = "application/json"
 SESSIONS, TURNS, ASSETS = "suma://sessions/", "suma://turns/", "suma://assets/"

@@ -14,8 +14,8 @@ import libs
 from libs.identity import Principal
 from libs.runtime import Platform
 from services.gateway.surfaces.mcp import catalogue, resources, skills
-from services.gateway.surfaces.mcp.calls import Call, Context, Result
 from services.gateway.surfaces.mcp.state import STATE
+from services.gateway.surfaces.mcp.tool_calls import Call, Context, Result
 
 NAME = "suma"
 STATE_SECONDS = 24 * 3600.0

@@ -28,7 +28,7 @@ from mcp_types import (
 from libs.errors import NotFound
 from libs.skills import LOADER, SkillDefinition, Skills
 from services.gateway.surfaces.mcp import errors
-from services.gateway.surfaces.mcp.calls import Call, Context
+from services.gateway.surfaces.mcp.tool_calls import Call, Context
 
 EXTENSION = "io.modelcontextprotocol/skills"
 SCHEME = "skill://"
