@@ -33,13 +33,11 @@ class Reads:
 
     async def _one(self, query: Query, tenant: str, **about: Any) -> Any:
         """Return the query's row, or its value; None if there is none."""
-        async with self._database.read(GROUP, tenant) as connection:
-            return await query(connection, tenant=tenant, **about)
+        return await self._database.row(GROUP, tenant, query, **about)
 
     async def _row(self, make: Callable[..., T], query: Query, tenant: str, **about: Any) -> T | None:
         row = await self._one(query, tenant, **about)
         return make(**row) if row else None
 
     async def _rows(self, make: Callable[..., T], query: Query, tenant: str, **about: Any) -> Sequence[T]:
-        async with self._database.read(GROUP, tenant) as connection:
-            return [make(**row) async for row in query(connection, tenant=tenant, **about)]
+        return [make(**row) for row in await self._database.rows(GROUP, tenant, query, **about)]
