@@ -83,9 +83,9 @@ class Tasks(RequestHandler):
         with call.refusing():
             self._here.streams.check_capacity(call.who.tenant)
             sent, history = await self._sent(call, params), _history_of(params.configuration)
-            updates = (self._tasks.answered if sent.continues else self._tasks.begun)(call, sent, history)
-            async with aclosing(updates) as each:
-                async for update in each:
+            updates = await (self._tasks.answered if sent.continues else self._tasks.begun)(call, sent, history)
+            async with aclosing(updates):
+                async for update in updates:
                     yield update
 
     @override
@@ -99,7 +99,7 @@ class Tasks(RequestHandler):
             if turn.ended_at is not None:
                 raise UnsupportedOperationError(f"the task is {turn.state}; get it instead")
             self._here.streams.check_capacity(call.who.tenant)
-            async with aclosing(self._tasks.subscribed(call, Sent(turn.turn_id))) as updates:
+            async with aclosing(await self._tasks.subscribed(call, Sent(turn.turn_id))) as updates:
                 async for update in updates:
                     yield update
 

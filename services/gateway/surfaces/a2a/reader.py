@@ -68,27 +68,19 @@ class TaskReader:
         return Now(facts, found.seq)
 
     async def answered(self, call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
-        """Yield a task that a message answered, then its updates until it ends or asks. Both may be so from the start:
+        """Return the updates of a task that a message answered, until it ends or asks. Both may be so from the start:
         the worker may be faster than this process.
         """
         now = await self.now(call, sent)
-        yield task_of(now.facts, base=call.base, history=history)
-        if not now.pauses:
-            async with aclosing(self._followed(call, now.facts.turn, now.seq)) as updates:
-                async for update in updates:
-                    yield update
+        return self._followed(call, now.facts, history, after=None if now.pauses else now.seq)
 
     async def subscribed(self, call: Call, sent: Sent) -> AsyncGenerator[Update]:
-        """Yield an open task, then its updates until it ends or asks again."""
+        """Return the updates of an open task, until it ends or asks again."""
         now = await self.now(call, sent)
-        yield task_of(now.facts, base=call.base, history=None)
-        if now.facts.turn.ended_at is None:
-            async with aclosing(self._followed(call, now.facts.turn, now.seq)) as updates:
-                async for update in updates:
-                    yield update
+        return self._followed(call, now.facts, None, after=now.seq if now.facts.turn.ended_at is None else None)
 
     async def begun(self, call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
-        """Yield a new task as it was accepted, without a read, then its updates until it ends or asks."""
+        """Return the updates of a new task as it was accepted, without a read, until it ends or asks."""
         assert sent.accepted is not None
         accepted = sent.accepted
         at = datetime.fromtimestamp(ids.made_at(accepted.turn_id) or 0.0, UTC)
@@ -106,19 +98,22 @@ class TaskReader:
             started_at=None,
             ended_at=None,
         )
-        yield task_of(Facts(turn, at), base=call.base, history=history)
-        async with aclosing(self._followed(call, turn, accepted.after)) as updates:
-            async for update in updates:
-                yield update
+        return self._followed(call, Facts(turn, at), history, after=accepted.after)
 
-    async def _followed(self, call: Call, turn: TaskTurn, after: int) -> AsyncGenerator[Update]:
-        """Yield a task's updates until it ends or asks.
+    async def _followed(
+        self, call: Call, facts: Facts, history: int | None, *, after: int | None
+    ) -> AsyncGenerator[Update]:
+        """Yield a task, then its updates after an event, unless there is none, until it ends or asks.
 
         Raises:
             Stopping: this server stops before that; subscribe again.
             AccessChanged: the caller may not see the task any more.
         """
-        updates, partial = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions
+        yield task_of(facts, base=call.base, history=history)
+        if after is None:
+            return
+        turn, partial = facts.turn, PARTIAL_TEXT in call.extensions
+        updates = Updates(turn, base=call.base)
         async with aclosing(until_the_end(call.turns, turn, after=after)) as items:
             async for item in items:
                 match item:
