@@ -6,7 +6,7 @@ A service declares its kinds in its own `rows.py`; the fields are the columns th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 R = TypeVar("R", bound="Row")
@@ -26,7 +26,7 @@ class Row:
         return {name: value for name in names_of(type(self)) if (value := getattr(self, name)) is not None}
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def row(schema: str, kind: str) -> Callable[[type[R]], type[R]]:
     """Declare a class as the rows of this kind, whose columns are its fields."""
 

@@ -31,9 +31,9 @@ from services.gateway.sessions.streams import Streams
 from services.gateway.sessions.viewer import Pace, Viewer
 from services.gateway.settings import Settings
 from services.gateway.surfaces.a2a.paths import KEYS
-from services.gateway.surfaces.a2a.rows import WebhookPut
+from services.gateway.surfaces.a2a.rows import PushConfig
 from services.gateway.surfaces.a2a.signing import signed
-from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
+from services.gateway.surfaces.a2a.store import TaskStore
 
 PUSH = "a2a_push"
 MEDIA_TYPE = "application/a2a+json"
@@ -202,22 +202,3 @@ class Webhooks:
 def _next(lease: Lease, *, after: int, failures: int, delay: float) -> NewLease:
     about = {name: lease.input[name] for name in ("turn_id", "config_id", "delivery")}
     return lease.successor({**about, "after": after, "failures": failures}, delay=delay)
-
-
-def changed(cause: Cause, config: PushConfig) -> Changeset:
-    """Return the changeset that keeps a webhook."""
-    row = WebhookPut(
-        turn_id=config.turn_id,
-        config_id=config.config_id,
-        principal=config.principal,
-        session_id=config.session_id,
-        url=config.url,
-        token=config.token,
-        scheme=config.scheme,
-        credentials=config.credentials,
-        credential=config.credential,
-        oversees=config.oversees,
-        base=config.base,
-        delivery=config.delivery,
-    )
-    return Changeset(cause).put(row)

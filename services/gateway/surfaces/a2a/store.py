@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import aiosql
 from libs import ids
 from services.gateway.schema import Reads
 from services.gateway.sessions.models import TurnShown
+from services.gateway.surfaces.a2a.rows import PushConfig
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
 
@@ -80,27 +81,6 @@ class ExchangedMessage:
 def question_id(turn: str, seq: int) -> str:
     """Return the id of the message that asks a turn's question, by the number of the event that asked."""
     return ids.derived(turn, str(seq))
-
-
-@dataclass(frozen=True, slots=True)
-class PushConfig:
-    """A principal's webhook for a task's updates. `base` is the gateway's address, as the principal knows it."""
-
-    config_id: str
-    turn_id: str
-    session_id: str
-    principal: str
-    url: str
-    token: str = field(repr=False)
-    scheme: str
-    credentials: str = field(repr=False)
-    base: str
-    delivery: str
-    """The lease that tells it."""
-    credential: str
-    """The id of the key with which it was added; empty for a token of an outside issuer."""
-    oversees: bool
-    """Whether its principal sees the sessions of others without a share."""
 
 
 class TaskStore(Reads):

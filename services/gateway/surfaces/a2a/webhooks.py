@@ -15,10 +15,9 @@ from libs.identity.roles import SESSIONS_READ
 from services.gateway.http import commands
 from services.gateway.sessions.models import Accepted
 from services.gateway.surfaces.a2a.card import VERSION
-from services.gateway.surfaces.a2a.push import changed
 from services.gateway.surfaces.a2a.request import Call
-from services.gateway.surfaces.a2a.rows import WebhookDropped
-from services.gateway.surfaces.a2a.store import PushConfig, TaskStore
+from services.gateway.surfaces.a2a.rows import PushConfig, WebhookDropped
+from services.gateway.surfaces.a2a.store import TaskStore
 from services.gateway.surfaces.context import Gateway
 
 CONFIGS_MOST = 10
@@ -80,7 +79,7 @@ class TaskWebhooks:
         cause = commands.cause_of(who, place.session_id, place.turn_id)
         record = await commands.permitted(self._here, cause, who, "webhook.add", destination=host)
         started = self._here.webhooks.started(config, after=place.after)
-        await self._here.platform.writer.apply(changed(cause, config).start(started).emit(record))
+        await self._here.platform.writer.apply(Changeset(cause).put(config).start(started).emit(record))
         return _shown(config)
 
     async def of(self, call: Call, task: str) -> Sequence[TaskPushNotificationConfig]:
