@@ -20,6 +20,7 @@ from libs.database import Database, answering, tenant_set
 from libs.errors import NotFound, Rejected
 from libs.identity import ApiKey, BadKey
 from services.gateway.identity.models import TenantShown
+from services.gateway.schema import Query
 
 KEYS_MOST = 10_000
 """Valid keys of a tenant."""
@@ -69,8 +70,7 @@ class Directory:
 
     async def put_tenant(self, tenant: str, *, name: str = "") -> TenantShown | None:
         """Create a tenant and return it; None if it exists."""
-        async with self._owning(tenant) as connection:
-            row = await queries.put_tenant(connection, tenant=tenant, name=name)
+        row = await self._once(queries.put_tenant, tenant, name=name)
         return TenantShown(**row) if row else None
 
     async def put_key(self, key: ApiKey, *, name: str, by: str) -> None:
@@ -104,20 +104,17 @@ class Directory:
 
     async def revoke_key(self, tenant: str, key_id: str) -> None:
         """Revoke a key, and with it the browsers that it signed in. Safe to repeat."""
-        async with self._owning(tenant) as connection:
-            await queries.revoke_key(connection, tenant=tenant, id=key_id)
+        await self._once(queries.revoke_key, tenant, id=key_id)
 
     async def disable_tenant(self, tenant: str) -> None:
         """Refuse every credential of a tenant until it is enabled. Safe to repeat. Raises NoSuchTenant."""
-        async with self._owning(tenant) as connection:
-            if await queries.disable_tenant(connection, tenant=tenant) is None:
-                raise NoSuchTenant
+        if await self._once(queries.disable_tenant, tenant) is None:
+            raise NoSuchTenant
 
     async def enable_tenant(self, tenant: str) -> None:
         """Accept a tenant's credentials again. Safe to repeat. Raises NoSuchTenant."""
-        async with self._owning(tenant) as connection:
-            if await queries.enable_tenant(connection, tenant=tenant) is None:
-                raise NoSuchTenant
+        if await self._once(queries.enable_tenant, tenant) is None:
+            raise NoSuchTenant
 
     async def disable_principal(self, tenant: str, principal: str) -> None:
         """Refuse every credential of a principal until it is enabled, also of one that is not known yet: an outside
@@ -130,16 +127,13 @@ class Directory:
 
     async def enable_principal(self, tenant: str, principal: str) -> None:
         """Accept a principal's credentials again. Safe to repeat. Raises NoSuchPrincipal."""
-        async with self._owning(tenant) as connection:
-            if await queries.enable_principal(connection, tenant=tenant, principal=principal) is None:
-                raise NoSuchPrincipal
+        if await self._once(queries.enable_principal, tenant, principal=principal) is None:
+            raise NoSuchPrincipal
 
     async def open_code(self, tenant: str, key_id: str, hash: str, *, seconds: float) -> datetime:
         """Store a one-time sign-in code of a key; return when it expires."""
-        async with self._owning(tenant) as connection:
-            about = {"tenant": tenant, "key": key_id, "hash": hash, "seconds": seconds}
-            expires: datetime = await queries.put_code(connection, **about)
-            return expires
+        expires: datetime = await self._once(queries.put_code, tenant, key=key_id, hash=hash, seconds=seconds)
+        return expires
 
     async def sign_in(self, tenant: str, key_id: str, hash: str, *, code: str | None, seconds: float) -> datetime:
         """Store a browser's session of a key, and use up the code (its hash) that it came with; return when it expires.
@@ -157,8 +151,12 @@ class Directory:
 
     async def sign_out(self, tenant: str, hash: str) -> None:
         """End a browser's session. Safe to repeat."""
+        await self._once(queries.end_web_session, tenant, hash=hash)
+
+    async def _once(self, query: Query, tenant: str, **about: Any) -> Any:
+        """Return the row or value of one query, in a transaction of its own."""
         async with self._owning(tenant) as connection:
-            await queries.end_web_session(connection, tenant=tenant, hash=hash)
+            return await query(connection, tenant=tenant, **about)
 
     @asynccontextmanager
     async def _owning(self, *tenants: str) -> AsyncIterator[Any]:
