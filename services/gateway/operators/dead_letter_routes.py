@@ -129,13 +129,7 @@ async def _one(
     receipt = await _close(here, who, once, choose, verb, reason)
     (result,) = receipt["letters"].values()
     dead_letter = await _dead_letter(here, who, id)
-    return LetterClosed(
-        letter_id=id,
-        outcome=result,
-        state=dead_letter.state,
-        closed_by=dead_letter.closed_by,
-        closed_at=dead_letter.closed_at,
-    )
+    return LetterClosed(**dead_letter.model_dump(), outcome=result)
 
 
 async def _many(

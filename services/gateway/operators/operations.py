@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -138,17 +139,8 @@ async def list_settings(here: Here, who: Authenticated) -> SettingList:
 
 def _shown(setting: EffectiveSetting) -> SettingShown:
     value = setting.value
-    return SettingShown(
-        name=setting.name,
-        service=setting.service,
-        variable=setting.variable,
-        value=None if setting.secret or value is None else value if isinstance(value, str) else json.dumps(value),
-        secret=setting.secret,
-        set=setting.is_set,
-        origin=setting.origin,
-        source=setting.source,
-        description=setting.description,
-    )
+    shown = None if setting.secret or value is None else value if isinstance(value, str) else json.dumps(value)
+    return SettingShown(**{**asdict(setting), "value": shown}, set=setting.is_set)
 
 
 def _state(place: tuple[str, str], lag: int | None, counts: Sequence[ParkedCount]) -> GroupState:
