@@ -14,7 +14,7 @@ from libs.errors import NotFound, SumaError
 from libs.events import ApprovalRequested, Hitl
 from services.gateway.http.store import Receipt
 from services.gateway.sessions.approvals import AlreadyClosed
-from services.gateway.sessions.models import Answer
+from services.gateway.sessions.models import Answer, FirstMessage
 from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import files, questions, segments
 from services.gateway.surfaces.files import Given
@@ -195,17 +195,16 @@ class Call:
         if (place := wish.question or wish.segment) is not None:
             session = (await segments.named(self.turns, place))[1].session_id
         try:
-            started = await self.turns.start(
-                wish.text,
+            message = FirstMessage(
+                text=wish.text,
                 session_id=session,
                 root=options.root if session is None else None,
                 title=options.title if session is None else None,
                 hitl=options.hitl,
                 skill=options.skill,
                 attachments=await files.attached(self.turns, wish.files),
-                key=self.attempt.key,
-                opens=wish.opens,
             )
+            started = await self.turns.start(message, key=self.attempt.key, opens=wish.opens)
         except ValidationError as error:
             raise _invalid(error) from None
         return Segment(started.session_id, started.turn_id, started.after, resumes=started.answers)

@@ -15,7 +15,7 @@ from fastapi.requests import HTTPConnection
 
 from libs.changes import Changeset
 from libs.errors import NotFound, Rejected, SumaError
-from libs.events import ApprovalClosed, ApprovalRequested, ClarificationRequested, Hitl, ToolCall
+from libs.events import ApprovalClosed, ApprovalRequested, ClarificationRequested, ToolCall
 from libs.identity import Principal
 from services.gateway.files.incoming import Body
 from services.gateway.files.media_types import claimed
@@ -85,14 +85,8 @@ class TurnClient:
 
     async def start(
         self,
-        text: str,
+        body: FirstMessage,
         *,
-        session_id: str | None = None,
-        root: str | None = None,
-        title: str | None = None,
-        hitl: Hitl | None = None,
-        skill: str | None = None,
-        attachments: Sequence[str] = (),
         call: ToolCall | None = None,
         key: str | None = None,
         opens: str | None = None,
@@ -100,20 +94,8 @@ class TurnClient:
     ) -> Accepted:
         """Send a message, in a new session unless one is named. A repeated `key` returns the first answer. `opens` is
         the id of a new session, `context` its name in the client's protocol. With `call` the turn makes this one call,
-        under every check of a planned one; `text` describes it.
-
-        Raises:
-            ValidationError: the message breaks the bounds of the HTTP API.
+        under every check of a planned one; the message's text describes it.
         """
-        body = FirstMessage(
-            text=text,
-            session_id=session_id,
-            root=root,
-            title=title,
-            hitl=hitl,
-            skill=skill,
-            attachments=tuple(attachments),
-        )
         asked = {**body.model_dump(mode="json"), **({"call": call.model_dump(mode="json")} if call else {})}
         once = IdempotentRequest(key, "start", asked)
         return await sessions.send_message(self._here, self._who, once, body, opens=opens, context=context, call=call)

@@ -13,7 +13,7 @@ from a2a.utils.errors import InvalidParamsError
 from libs import ids
 from libs.events import ApprovalRequested
 from services.gateway.sessions.context import NoSuchSession
-from services.gateway.sessions.models import Accepted, Session
+from services.gateway.sessions.models import Accepted, FirstMessage, Session
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
 from services.gateway.surfaces.a2a.request import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore
@@ -84,13 +84,13 @@ class Inbox:
             # Some clients say with each message where and how its context began.
             options = {n: v for n, v in options.items() if n not in FIXED or v != getattr(context.session, n)}
             options["session_id"] = context.session_id
-        elif context:
-            options |= {"opens": context.session_id, "context": context.name}
         asking = context.session.asking if context and context.session else None
         asked_at = (await self._store.now(call.who.tenant, call.who.id, asking)).at if asking else None
         if message.files:
             options["attachments"] = [*options.get("attachments", ()), *await attached(call.turns, message.files)]
-        accepted = await call.turns.start(_text(message), key=message.key, **options)
+        asked = FirstMessage(text=_text(message), **options)
+        opens, name = (context.session_id, context.name) if context and not context.session else (None, None)
+        accepted = await call.turns.start(asked, key=message.key, opens=opens, context=name)
         return Sent(accepted.turn_id, asked_at=asked_at) if accepted.answers else _started(context, accepted, message)
 
     async def _answered(

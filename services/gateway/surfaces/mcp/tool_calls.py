@@ -44,7 +44,7 @@ from libs.identity import Principal
 from libs.skills import ToolDefinition
 from libs.texts import literal
 from services.gateway.http.values import digest, flaw
-from services.gateway.sessions.models import Accepted, TurnShown
+from services.gateway.sessions.models import Accepted, FirstMessage, TurnShown
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
@@ -181,14 +181,15 @@ class Call:
     async def _begun(self, tool: ToolDefinition | None, args: dict[str, Any]) -> Accepted:
         await self._check_free(args.get(SESSION))
         if tool is None:
-            return await self.turns.start(**_named(args), key=self.key)
+            return await self.turns.start(FirstMessage(**_named(args)), key=self.key)
         place = {name: args.pop(name) for name in (SESSION, ROOT) if name in args}
         if tool.in_workspace and not place:
             raise Rejected(f"{tool.name} works in a folder; name one with {ROOT}, or a session with {SESSION}")
         if len(orjson.dumps(args)) > ARGS_BYTES:
             raise Rejected(f"the arguments are longer than {ARGS_BYTES} bytes of JSON")
         text = f"{tool.name} {orjson.dumps(args).decode()}"[:TEXT_MOST]
-        return await self.turns.start(text, **place, call=ToolCall(tool=tool.name, args=args), key=self.key)
+        message, call = FirstMessage(text=text, **place), ToolCall(tool=tool.name, args=args)
+        return await self.turns.start(message, call=call, key=self.key)
 
     async def _check_free(self, session: Any) -> None:
         """Raise Rejected if a new turn of the session would wait for a person. A repeated call begins no turn."""
