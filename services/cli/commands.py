@@ -293,10 +293,7 @@ def commit(
             diff_of(view.screen, client.get(f"/v1/sessions/{session}/diff"))
             if not Terminal(view.screen).agrees(view.screen.words(phrases.COMMIT), enter=False):
                 raise Usage("nothing was done")
-        done = client.commit(session, exclude=exclude or ())
-        ended = follow(client, session, done["turn_id"], after=done["after"], watcher=view.watcher, person=view.person)
-        view.undo(ended)
-        _finish(ended)
+        _finish(_turned(client, view, client.commit(session, exclude=exclude or ())))
 
 
 @app.command()
@@ -342,15 +339,13 @@ def _turn_back(
         screen, redo = Screen(console, verbose=verbose), "redo" in target
         of = _session(client, session) if session else _last_changed_session(client, screen, redo, yes=yes)
         view = _view(client, of, screen, as_json=as_json, yes=yes)
-        _finish(_turned(client, view, of, target, exclude or ()))
+        _finish(_turned(client, view, client.rollback(of, target=target, exclude=exclude or ())))
 
 
-def _turned(
-    client: Client, view: SessionView, session: str, target: Mapping[str, Any], exclude: Sequence[str] = ()
-) -> TurnResult:
-    done = client.rollback(session, target=target, exclude=exclude)
-    turn, after = done["turn_id"], done["after"]
-    ended = follow(client, session, turn, after=after, watcher=view.watcher, person=view.person)
+def _turned(client: Client, view: SessionView, began: Mapping[str, Any]) -> TurnResult:
+    """Follow the turn of a command to its end."""
+    session, turn = began["session_id"], began["turn_id"]
+    ended = follow(client, session, turn, after=began["after"], watcher=view.watcher, person=view.person)
     view.undo(ended)
     return ended
 
@@ -551,7 +546,7 @@ def _agrees_to_undo(view: SessionView, last: undo.LastCommit) -> bool:
 
 def _undo(client: Client, view: SessionView, session: str, target: Mapping[str, Any]) -> TurnResult | None:
     try:
-        return _turned(client, view, session, target)
+        return _turned(client, view, client.rollback(session, target=target))
     except errors.Refused as error:
         view.screen.say(words.plain(error), "yellow")
         return None
