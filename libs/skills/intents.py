@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -116,7 +117,7 @@ def _sequence(pieces: Sequence[tuple[str, str]], at: int, verbs: Sequence[str]) 
     while at < len(pieces) and pieces[at][0] not in ("|", ")", "]"):
         part, at = _part(pieces, at, verbs)
         parts.append(part)
-        if _size(parts) > FORMS_MOST:
+        if prod(map(len, parts)) > FORMS_MOST:
             raise BadTemplate(f"it has more than {FORMS_MOST} forms")
     return [tuple(piece for form in chosen for piece in form) for chosen in product(*parts)], at
 
@@ -161,10 +162,3 @@ def _spelt(form: Form) -> Iterator[tuple[str, ...]]:
     """Every way to say a form without holes."""
     for chosen in product(*(part for part in form if not isinstance(part, Hole))):
         yield tuple(word for said in chosen for word in said)
-
-
-def _size(parts: Sequence[Sequence[Form]]) -> int:
-    size = 1
-    for part in parts:
-        size *= len(part)
-    return size
