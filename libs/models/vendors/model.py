@@ -75,20 +75,20 @@ class VendorModel:
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         """Return the critic's text unparsed: the caller treats anything but a clear approval as a rejection."""
         data = self._data.critic(task, plan, catalogue, self._now())
-        piece = await self._model_call.whole(self._ask("review", prompts.critic(), data, JUDGED))
+        piece = await self._model_call.whole(self._ask("review", prompts.CRITIC, data, JUDGED))
         return ModelText(replies.unfenced(piece.text), piece.usage)
 
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
         tools = _allowed(task, catalogue)
         data = self._data.resolver(task, plan, reason, tools, self._now())
         found, usage = await self._repaired(
-            self._ask("resolve", prompts.resolver(), data, PLANNED),
+            self._ask("resolve", prompts.RESOLVER, data, PLANNED),
             lambda piece: replies.revised(piece.text, tools, cut=piece.cut),
         )
         return replace(found, usage=usage)
 
     async def answer(self, task: Task) -> AsyncIterator[ModelText]:
-        ask = self._ask("answer", prompts.answer(), self._data.answer(task, self._now()), None)
+        ask = self._ask("answer", prompts.ANSWER, self._data.answer(task, self._now()), None)
         said = False
         async with aclosing(self._model_call.stream(ask)) as pieces:
             async for piece in pieces:
@@ -140,7 +140,7 @@ class VendorModel:
         return status < 500 and status != 429
 
     def _planning(self, task: Task, tools: Sequence[ToolDefinition]) -> Ask:
-        return self._ask("plan", prompts.planner(), self._data.planner(task, tools, self._now()), PLANNED)
+        return self._ask("plan", prompts.PLANNER, self._data.planner(task, tools, self._now()), PLANNED)
 
     def _ask(self, verb: str, system: str, data: str, form: Form | None) -> Ask:
         if len(data) > self._most:
