@@ -220,7 +220,7 @@ class ModelCall:
                         event = await anext(events, _END)
                     if event is _END:
                         break
-                    clock.mark_output()
+                    clock.has_output = True
                     if (text := _text(event)) and ask.form is None:
                         received += len(text)
                         # Also an empty one: it shows that the server streams.
@@ -273,9 +273,6 @@ class _Clock:
         self._bounds, self._name = bounds, name
         self._began = time.monotonic()
         self.has_output = False
-
-    def mark_output(self) -> None:
-        self.has_output = True
 
     @asynccontextmanager
     async def next(self) -> AsyncIterator[None]:

@@ -51,12 +51,8 @@ class Pricing:
 
     def __init__(self, name: str, price: Price | None, listing: Listing) -> None:
         self.name, self._price, self._listing = name, price, listing
-        self._unknown = False
-
-    @property
-    def unknown(self) -> bool:
+        self.unknown = False
         """Whether a call was made whose price is unknown."""
-        return self._unknown
 
     def worst(self, input_tokens: int, output_tokens: int) -> Amount:
         """Return the amount for so many input and output tokens."""
@@ -88,8 +84,8 @@ class Pricing:
         if listed is None:
             # The price lists may lack the model name in the response, but contain the one that we requested.
             listed = _listed(self._response(input_tokens, output_tokens))
-        if listed is None and not self._unknown:
-            self._unknown = True
+        if listed is None and not self.unknown:
+            self.unknown = True
             log.warning("no price known for model; counted its calls as free", model=self.name)
         return listed or 0
 
