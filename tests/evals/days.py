@@ -13,13 +13,15 @@ from typing import Any
 
 import yaml
 
-from services.cli.evals.folders import Folder
+from services.cli.evals.folders import FolderSpec
 
 ROUNDS: dict[str, dict[str, Any]] = {
     path.stem: yaml.safe_load(path.read_text("utf-8")) for path in sorted(Path(__file__).parent.glob("day*.yaml"))
 }
 FOLDERS = {
-    (stem, name): Folder.model_validate(held) for stem, day in ROUNDS.items() for name, held in day["folders"].items()
+    (stem, name): FolderSpec.model_validate(held)
+    for stem, day in ROUNDS.items()
+    for name, held in day["folders"].items()
 }
 JUDGED = ("wrong plan", "false statement", "nonsense")
 

@@ -19,7 +19,7 @@ from typing_extensions import override
 from services.cli.address import Address
 from services.cli.client import Client
 from services.cli.evals import folders, play
-from services.cli.evals.folders import Folder
+from services.cli.evals.folders import FolderSpec
 from tests.evals.days import FOLDERS, ROUNDS
 
 CASES: list[tuple[str, dict[str, Any]]] = [(stem, case) for stem, day in ROUNDS.items() for case in day["cases"]]
@@ -52,7 +52,7 @@ def test_request_of_a_day_has_its_result(platform: tuple[Address, Path], day: st
 
 
 def played(
-    address: Address, root: Path, folder: Folder, requests: Sequence[str], watched: play.Observer
+    address: Address, root: Path, folder: FolderSpec, requests: Sequence[str], watched: play.Observer
 ) -> dict[str, Any]:
     """Say the requests in one session in a new folder; return the result of the last."""
     place = Path(mkdtemp(dir=root)) / "folder"

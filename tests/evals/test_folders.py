@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from services.cli.evals import folders, trees
-from services.cli.evals.folders import Folder
+from services.cli.evals.folders import FolderSpec
 from services.cli.evals.trees import Changes, Unfit
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -27,7 +27,7 @@ MESSY = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    folders.make(Folder.model_validate({"files": MESSY, "folders": ["empty/deep"]}), tmp_path, NOON)
+    folders.make(FolderSpec.model_validate({"files": MESSY, "folders": ["empty/deep"]}), tmp_path, NOON)
     return tmp_path
 
 
@@ -52,7 +52,7 @@ def test_bulk_file_is_sparse(root: Path) -> None:
 
 @pytest.mark.parametrize("now", [NOON, NOON.replace(hour=0, second=1), NOON.replace(hour=23, minute=59)])
 def test_ages_hold_at_any_hour_of_any_day(tmp_path: Path, now: datetime) -> None:
-    folders.make(Folder.model_validate({"files": MESSY}), tmp_path, now)
+    folders.make(FolderSpec.model_validate({"files": MESSY}), tmp_path, now)
     when = {name: datetime.fromtimestamp((tmp_path / name).stat().st_mtime, UTC) for name in os.listdir(tmp_path)}
     assert when["b.pdf"].date() == now.date()
     assert when["b.pdf"] <= now

@@ -12,11 +12,11 @@ import pytest
 
 from services.cli.evals import folders, trees
 from services.cli.evals.cases import Case, Outcome
-from services.cli.evals.folders import Folder
+from services.cli.evals.folders import FolderSpec
 from services.cli.evals.scoring import Did, Ran, Score, Stage, judge
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-FOLDER = Folder.model_validate(
+FOLDER = FolderSpec.model_validate(
     {
         "files": {
             "a.tmp": {"size": "1 KB", "age": 3},

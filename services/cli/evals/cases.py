@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from libs.errors import Rejected
 from libs.skills import LOADER
 from services.cli.evals import folders, trees
-from services.cli.evals.folders import Folder
+from services.cli.evals.folders import FolderSpec
 from services.cli.evals.trees import Tree, Unfit
 
 BUNDLED = Path(__file__).parent
@@ -105,7 +105,7 @@ class Cases(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     cases: tuple[Case, ...]
-    folders: dict[str, Folder]
+    folders: dict[str, FolderSpec]
 
     def of(self, *, id: str | None = None, kind: str | None = None) -> Cases:
         """Select cases by id and kind. Raises BadCases if none matches."""
@@ -199,10 +199,10 @@ def _cases(path: Path, raw: object) -> Iterator[Case]:
         yield case
 
 
-def _folders(path: Path, raw: object) -> dict[str, Folder]:
+def _folders(path: Path, raw: object) -> dict[str, FolderSpec]:
     if not isinstance(raw, Mapping):
         raise BadCases(f"{path.name}: `folders` must map names to folders")
-    return {str(name): _parsed(Folder, one, f"{path.name}: folder {name}") for name, one in raw.items()}
+    return {str(name): _parsed(FolderSpec, one, f"{path.name}: folder {name}") for name, one in raw.items()}
 
 
 def _parsed(model: type[M], raw: object, place: str) -> M:

@@ -19,7 +19,7 @@ DATE = re.compile(r"-?(\d+)-(\d\d)-(\d\d)")
 """Years before this one, month, day: -1-08-20 is 20 August of last year."""
 
 
-class File(BaseModel):
+class FileSpec(BaseModel):
     """A file with one of four contents, and an age in days or a date in an earlier year."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,13 +58,13 @@ class File(BaseModel):
         return self
 
 
-class Folder(BaseModel):
+class FolderSpec(BaseModel):
     """Files by their paths, and empty folders."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     about: str = ""
-    files: dict[str, File] = Field(default_factory=dict)
+    files: dict[str, FileSpec] = Field(default_factory=dict)
     folders: tuple[str, ...] = ()
 
     @field_validator("folders")
@@ -89,7 +89,7 @@ def inside(path: str) -> str:
     return path.rstrip("/")
 
 
-def make(folder: Folder, root: Path, now: datetime) -> None:
+def make(folder: FolderSpec, root: Path, now: datetime) -> None:
     """Put the folder's files into `root`, an existing empty folder."""
     for path in folder.folders:
         (root / path).mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def make(folder: Folder, root: Path, now: datetime) -> None:
         os.utime(place, (moment, moment))
 
 
-def moment_of(file: File, now: datetime) -> datetime:
+def moment_of(file: FileSpec, now: datetime) -> datetime:
     """Compute the modification time; a file of today is half-way between midnight and now."""
     if file.date is not None and (found := DATE.fullmatch(file.date)):
         return datetime(now.year - int(found[1]), int(found[2]), int(found[3]), 12, tzinfo=UTC)
@@ -111,7 +111,7 @@ def moment_of(file: File, now: datetime) -> datetime:
     return now - timedelta(days=file.age)
 
 
-def _fill(place: Path, path: str, file: File, folder: Folder) -> None:
+def _fill(place: Path, path: str, file: FileSpec, folder: FolderSpec) -> None:
     name, source = (file.same, folder.files[file.same]) if file.same is not None else (path, file)
     if source.text is not None:
         place.write_text(source.text, encoding="utf-8")

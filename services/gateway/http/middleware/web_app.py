@@ -49,7 +49,7 @@ ABSENT = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="vie
 
 
 @dataclass(frozen=True)
-class File:
+class StaticFile:
     """A file of the build, and its compressed copies by encoding."""
 
     path: Path
@@ -77,7 +77,7 @@ class WebApp:
         self._app, self._reserved = app, frozenset(reserved)
         self._folder = folder.resolve() if folder is not None and (folder / INDEX).is_file() else None
         self._names = _names(self._folder) if self._folder is not None else frozenset[str]()
-        self._files: dict[str, File] = {}
+        self._files: dict[str, StaticFile] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = self._name(scope)
@@ -120,11 +120,11 @@ def _names(folder: Path) -> frozenset[str]:
     return frozenset(name for name in files if not name.endswith(copies))
 
 
-def _read(folder: Path, name: str) -> File:
+def _read(folder: Path, name: str) -> StaticFile:
     path = folder / name
     copies = {encoding: path.with_name(path.name + suffix) for encoding, suffix in ENCODINGS.items()}
     compressed = {encoding: copy.read_bytes() for encoding, copy in copies.items() if copy.is_file()}
-    return File(path, name, path.read_bytes(), compressed)
+    return StaticFile(path, name, path.read_bytes(), compressed)
 
 
 def _type_of(path: Path) -> str:

@@ -58,7 +58,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class TaskFile:
     """A file that a step of the turn made."""
 
     turn_id: str
@@ -102,9 +102,9 @@ class TaskStore(Reads):
         """Return the number of a list's tasks, up to 10,000."""
         return int(await self._one(queries.tasks_count, tenant, **_about(search), most=COUNTED_MOST))
 
-    async def files(self, tenant: str, turns: Sequence[str]) -> Sequence[File]:
+    async def files(self, tenant: str, turns: Sequence[str]) -> Sequence[TaskFile]:
         """Return the files of these turns, oldest first."""
-        return await self._rows(File, queries.task_files, tenant, turns=list(turns))
+        return await self._rows(TaskFile, queries.task_files, tenant, turns=list(turns))
 
     async def exchange(self, tenant: str, turns: Sequence[str]) -> Sequence[ExchangedMessage]:
         """Return the questions of these turns and their answers, in order."""

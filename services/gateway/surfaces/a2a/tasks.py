@@ -38,7 +38,7 @@ from services.gateway.sessions import outcomes
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
 from services.gateway.surfaces import questions
-from services.gateway.surfaces.a2a.store import ExchangedMessage, File, TaskTurn, question_id
+from services.gateway.surfaces.a2a.store import ExchangedMessage, TaskFile, TaskTurn, question_id
 from services.gateway.surfaces.turns import Question
 
 EXTENSION = "urn:suma:a2a:turn:v1"
@@ -74,7 +74,7 @@ class Facts:
     at: datetime
     """When it got its status."""
     question: Question | None = None
-    files: Sequence[File] = ()
+    files: Sequence[TaskFile] = ()
     exchange: Sequence[ExchangedMessage] = ()
 
 
@@ -115,7 +115,7 @@ class Updates:
                 yield self._artifact(_answer(text), last=True)
                 return
             case StepChanged(result=Asset() as made):
-                file = File(self._turn.turn_id, made.asset_id, made.filename, made.media_type)
+                file = TaskFile(self._turn.turn_id, made.asset_id, made.filename, made.media_type)
                 yield self._artifact(_file(file, self._base), last=True)
         if item.type != "message.accepted":
             yield self._update(item, _status_after(item, self._turn))
@@ -207,7 +207,7 @@ def _answer(text: str) -> Artifact:
     return Artifact(artifact_id=ANSWER, name=ANSWER, parts=[Part(text=text, media_type="text/plain")])
 
 
-def _file(file: File, base: str) -> Artifact:
+def _file(file: TaskFile, base: str) -> Artifact:
     where = f"{base}/v1/assets/{file.asset_id}"
     part = Part(url=where, filename=file.filename, media_type=file.media_type)
     return Artifact(artifact_id=file.asset_id, name=file.filename, parts=[part])
