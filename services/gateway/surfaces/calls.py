@@ -15,11 +15,12 @@ from libs.events import ApprovalRequested, Hitl
 from services.gateway.http.store import Receipt
 from services.gateway.sessions.approvals import AlreadyClosed
 from services.gateway.sessions.models import Answer, FirstMessage
+from services.gateway.sessions.outcomes import STALE
 from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces import files, questions, segments
 from services.gateway.surfaces.files import Given
 from services.gateway.surfaces.segments import Segment
-from services.gateway.surfaces.turns import ASKED, STALE, TurnClient
+from services.gateway.surfaces.turns import ASKED, TurnClient
 
 M = TypeVar("M", bound=BaseModel)
 OURS = "suma_"

@@ -35,10 +35,9 @@ from services.gateway.sessions.models import (
     FirstMessage,
     TurnShown,
 )
-from services.gateway.sessions.outcomes import STALE
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import End, View
-from services.gateway.sessions.viewer import Heartbeat, Item, TextDelta
+from services.gateway.sessions.viewer import Item, TextDelta
 from services.gateway.surfaces import questions
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.questions import Asked
@@ -231,15 +230,3 @@ class TurnClient:
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:
     yield content
-
-
-__all__ = [
-    "STALE",
-    "End",
-    "Heartbeat",
-    "Numbered",
-    "Question",
-    "TextDelta",
-    "TurnClient",
-    "TurnStatus",
-]

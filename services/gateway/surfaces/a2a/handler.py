@@ -40,6 +40,7 @@ from services.gateway.identity import access
 from services.gateway.identity.security import READING, require
 from services.gateway.sessions.models import Accepted
 from services.gateway.sessions.routes import TurnOver
+from services.gateway.sessions.store import Numbered
 from services.gateway.surfaces.a2a.inbox import Inbox
 from services.gateway.surfaces.a2a.reader import TaskReader, Update
 from services.gateway.surfaces.a2a.request import Call, Sent
@@ -48,7 +49,7 @@ from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 from services.gateway.surfaces.a2a.webhooks import TaskWebhooks
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.segments import ends, left, until_the_end
-from services.gateway.surfaces.turns import Numbered, Question
+from services.gateway.surfaces.turns import Question
 
 PAGE, PAGE_MOST = 50, 100
 

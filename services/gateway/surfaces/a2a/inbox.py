@@ -14,12 +14,13 @@ from libs import ids
 from libs.events import ApprovalRequested
 from services.gateway.sessions.context import NoSuchSession
 from services.gateway.sessions.models import Accepted, FirstMessage, Session
+from services.gateway.sessions.outcomes import STALE
 from services.gateway.surfaces.a2a.messages import MessageContent, answer_to, said
 from services.gateway.surfaces.a2a.request import Call, Sent
 from services.gateway.surfaces.a2a.store import TaskStore
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.files import attached
-from services.gateway.surfaces.turns import ASKED, STALE
+from services.gateway.surfaces.turns import ASKED
 
 AWAITING_APPROVAL = "awaiting_approval"
 ANSWERED = "request_id"

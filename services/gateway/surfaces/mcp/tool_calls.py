@@ -45,13 +45,17 @@ from libs.skills import ToolDefinition
 from libs.texts import literal
 from services.gateway.http.values import digest, flaw
 from services.gateway.sessions.models import Accepted, FirstMessage, TurnShown
+from services.gateway.sessions.outcomes import STALE
+from services.gateway.sessions.store import Numbered
+from services.gateway.sessions.stream import End
+from services.gateway.sessions.viewer import Heartbeat
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.mcp import catalogue, errors, questions
 from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
 from services.gateway.surfaces.mcp.progress import words_of
 from services.gateway.surfaces.mcp.state import IDEMPOTENCY_KEY, elicits_forms
 from services.gateway.surfaces.turn_view import TurnView, fold
-from services.gateway.surfaces.turns import STALE, End, Heartbeat, Numbered, Question, TurnClient
+from services.gateway.surfaces.turns import Question, TurnClient
 
 Context = ServerRequestContext[Any, Request]
 Result = CallToolResult | InputRequiredResult
