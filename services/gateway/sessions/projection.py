@@ -71,14 +71,7 @@ def projected(event: Envelope[Any]) -> Iterator[Row]:
 
 def _asset_stored(event: Envelope[StepChanged], result: Asset) -> Row:
     return AssetPut(
-        asset_id=result.asset_id,
-        session_id=event.session,
-        turn_id=event.data.turn_id,
-        filename=result.filename,
-        media_type=result.media_type,
-        sha256=result.sha256,
-        size=result.size,
-        at=event.time.isoformat(),
+        **result.model_dump(), session_id=event.session, turn_id=event.data.turn_id, at=event.time.isoformat()
     )
 
 
