@@ -44,20 +44,6 @@ class Refusal(NamedTuple):
 Responses = dict[int | str, dict[str, Any]]
 SCHEMA = {"$ref": "#/components/schemas/Problem"}
 """Referred to instead of `model`: FastAPI would build a validator for each status of each route at every start."""
-FULL = (
-    Refusal(429, "SESSION_FULL", "this session has 100 open turns; wait for some to end, or cancel them"),
-    Refusal(429, "TENANT_FULL", "your tenant has 10000 open turns; wait for some to end, or cancel them"),
-    Refusal(429, "BACKLOG_FULL", "the platform has 50001 waiting tasks; retry later"),
-)
-"""Errors of a message that would open a turn."""
-STREAMS_FULL = Refusal(429, "TOO_MANY_STREAMS", "this server is at its limit of event streams; retry later")
-FOLDER = (
-    Refusal(422, "ROOT_NOT_ALLOWED", "/home/ada is not inside an allowed root; allow it first"),
-    Refusal(422, "NO_WORKSPACE", "this session has no folder; start one in a folder"),
-    Refusal(422, "BAD_ROOT", "This folder cannot be a workspace; choose another."),
-    Refusal(422, "WORKSPACE_FAILED", "The folder cannot be read; check that it exists."),
-)
-"""Errors of the tool executor about the folder of a session or request."""
 
 
 def raises(*errors: type[SumaError] | Refusal) -> Responses:

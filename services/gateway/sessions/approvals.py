@@ -16,13 +16,13 @@ from libs.identity import Principal
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.http.errors import FOLDER, Refusal, raises
+from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.security import Authenticated, CanRead
 from services.gateway.sessions import commanded, outcomes, rows
 from services.gateway.sessions.commanded import COMMANDED
-from services.gateway.sessions.context import Here, ReadOnly, Sessions, seen_as
+from services.gateway.sessions.context import FOLDER, Here, ReadOnly, Sessions, seen_as
 from services.gateway.sessions.models import Answer, ApprovalList, ApprovalShown, Commanded, Draft, DraftGiven, Session
 from services.gateway.sessions.outcomes import STALE
 

@@ -13,7 +13,7 @@ from libs.clients import TIMEOUT_SECONDS, call
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
 from services.gateway.http.bodies import StrictRoute
-from services.gateway.http.errors import FOLDER, Refusal, raises
+from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import RequestModel
 from services.gateway.identity.security import Authenticated
 from services.gateway.sessions.catalogue_models import (
@@ -25,7 +25,7 @@ from services.gateway.sessions.catalogue_models import (
     SkillRevoked,
     ToolList,
 )
-from services.gateway.sessions.context import Here, Sessions
+from services.gateway.sessions.context import FOLDER, Here, Sessions
 from services.gateway.sessions.models import Root
 
 router = APIRouter(route_class=StrictRoute, tags=["catalogue"])

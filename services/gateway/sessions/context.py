@@ -13,6 +13,7 @@ from libs.errors import Denied, NotFound
 from libs.identity import Principal
 from services.gateway.files.context import Files
 from services.gateway.http.context import Room, state_of
+from services.gateway.http.errors import Refusal
 from services.gateway.identity.access import acts, sees
 from services.gateway.identity.context import Identity
 from services.gateway.identity.lasting_access import Access
@@ -30,6 +31,15 @@ class ReadOnly(Denied):
     """This session is another principal's, and you may only read it; ask for write access."""
 
     code = "SESSION_READ_ONLY"
+
+
+FOLDER = (
+    Refusal(422, "ROOT_NOT_ALLOWED", "/home/ada is not inside an allowed root; allow it first"),
+    Refusal(422, "NO_WORKSPACE", "this session has no folder; start one in a folder"),
+    Refusal(422, "BAD_ROOT", "This folder cannot be a workspace; choose another."),
+    Refusal(422, "WORKSPACE_FAILED", "The folder cannot be read; check that it exists."),
+)
+"""Errors of the tool executor about the folder of a session or request."""
 
 
 @dataclass(frozen=True)

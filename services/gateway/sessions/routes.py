@@ -19,7 +19,7 @@ from services.gateway.files.uploads import NoSuchAttachment
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.http.errors import FULL, raises
+from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.lasting_access import Access, AccessChanged
@@ -51,6 +51,12 @@ SessionId = Annotated[Id, Path()]
 Limit = Annotated[int, Query(ge=1, le=500)]
 LOOK_SECONDS = 0.5
 """Seconds between two looks at a turn whose end another process may project."""
+FULL = (
+    Refusal(429, "SESSION_FULL", "this session has 100 open turns; wait for some to end, or cancel them"),
+    Refusal(429, "TENANT_FULL", "your tenant has 10000 open turns; wait for some to end, or cancel them"),
+    Refusal(429, "BACKLOG_FULL", "the platform has 50001 waiting tasks; retry later"),
+)
+"""Errors of a message that would open a turn."""
 SENDING = (NoSuchSession, ReadOnly, NoSuchAttachment, *FULL)
 """Errors of each route that sends a message."""
 ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"model": Accepted}}

@@ -15,12 +15,12 @@ from fastapi import APIRouter, Path, Response, WebSocket, WebSocketDisconnect
 
 from libs.identity import Principal
 from libs.runtime.problem_details import document
-from services.gateway.http.errors import STREAMS_FULL, Refusal, raises
+from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
 from services.gateway.identity.security import READING, CanRead, require
 from services.gateway.sessions.context import Here, NoSuchSession, Sessions
 from services.gateway.sessions.routes import NoSuchTurn
-from services.gateway.sessions.stream import End, Position, Until, View, delta_of
+from services.gateway.sessions.stream import STREAMS_FULL, End, Position, Until, View, delta_of
 from services.gateway.sessions.viewer import Heartbeat, Item, TextDelta
 
 router = APIRouter(tags=["events"])

@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from libs.identity import Principal
 from libs.telemetry import metrics
-from services.gateway.http.errors import STREAMS_FULL, raises
+from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
 from services.gateway.identity.lasting_access import Access
 from services.gateway.identity.security import CanRead
@@ -37,6 +37,7 @@ from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.streams import Channel
 from services.gateway.sessions.viewer import Heartbeat, Item, Pace, TextDelta, Viewer
 
+STREAMS_FULL = Refusal(429, "TOO_MANY_STREAMS", "this server is at its limit of event streams; retry later")
 router = APIRouter(tags=["events"])
 
 RECONNECT_MS = (500, 3000)

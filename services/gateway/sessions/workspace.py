@@ -17,7 +17,7 @@ from libs.identity import Principal
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.http.errors import FOLDER, Refusal, raises
+from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import MAX_POSITION, Id
 from services.gateway.identity.security import Authenticated, CanReadFiles
 from services.gateway.sessions import commanded, messages, outcomes
@@ -32,7 +32,7 @@ from services.gateway.sessions.catalogue_models import (
     SnapshotList,
 )
 from services.gateway.sessions.commanded import COMMANDED
-from services.gateway.sessions.context import Here, NoSuchSession, ReadOnly, Sessions
+from services.gateway.sessions.context import FOLDER, Here, NoSuchSession, ReadOnly, Sessions
 from services.gateway.sessions.models import Answer, ApprovalShown, Commanded, Commit, Example, Purge, Rollback, Root
 
 router = APIRouter(route_class=StrictRoute)
