@@ -16,6 +16,7 @@ from libs.skills.definitions import (
     Source,
     ToolDefinition,
     ValidationResult,
+    linear,
 )
 from libs.skills.files import LOADER, BadSkill
 from libs.skills.folder import read_skill
@@ -59,6 +60,7 @@ __all__ = [
     "free_name",
     "globs",
     "is_reference",
+    "linear",
     "name_patterns",
     "plugged",
     "read_skill",

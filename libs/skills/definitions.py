@@ -61,6 +61,8 @@ class Effect(StrEnum):
     READ = "read"
     DELETE = "delete"
     CREATE = "create"
+    WRITE = "write"
+    """New contents of files."""
     RENAME = "rename"
     MOVE = "move"
     ACT = "act"
@@ -143,7 +145,7 @@ class ToolDefinition:
     tenants: tuple[str, ...] = ()
     """The tenants that may use the tool; empty: all."""
     deletes_with: str = ""
-    """The boolean parameter, if any, that makes the tool delete as well."""
+    """The boolean parameter, if any, that makes the tool delete or overwrite as well."""
     _rules: Draft202012Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -170,6 +172,10 @@ class ToolDefinition:
         except ValueError:
             # No URL; the executor refuses it.
             return None
+
+    def overwrites(self, args: Mapping[str, Any]) -> bool:
+        """Return whether a call with these args would delete or change the content of something that exists."""
+        return self.deletes(args) or (self.effect is Effect.WRITE and not self.deletes_with)
 
     def open_to(self, tenant: str) -> bool:
         """Return whether this tenant may use the tool."""

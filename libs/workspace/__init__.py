@@ -14,6 +14,7 @@ __all__ = [
     "errors",
     "examples",
     "history",
+    "ignore_rules",
     "lock",
     "names",
     "operations",

@@ -56,6 +56,11 @@ def read(safe_dir: SafeDir, folder: str) -> tuple[Rules | None, list[str]]:
         text, whole = _text(safe_dir, path)
     except OSError as error:
         return None, [f"{path} cannot be read and was ignored: {error.strerror}."]
+    return parsed(folder, path, text, whole=whole)
+
+
+def parsed(folder: str, path: str, text: str, *, whole: bool = True) -> tuple[Rules, list[str]]:
+    """Return the rules in the text of a folder's file, and the problems found in it, as sentences."""
     lines, problems = text.splitlines(), [] if whole else [f"{path} is longer than 64 KiB; the rest was ignored."]
     if len(lines) > LINES_MOST:
         problems.append(f"{path} has more than {LINES_MOST} lines; the rest was ignored.")

@@ -150,8 +150,9 @@ def destructive(case: Case) -> Fault | None:
     """
     for step in case.plan.steps:
         tool = case.tools[step.tool]
-        if tool.deletes(step.args) and not all(_has_read(case, step, path) for path in _targets(tool, step)):
-            return Fault(f"Step {step.ordinal} deletes without a prior read.", step.ordinal)
+        if tool.overwrites(step.args) and not all(_has_read(case, step, path) for path in _targets(tool, step)):
+            does = "overwrites" if tool.effect is Effect.WRITE else "deletes"
+            return Fault(f"Step {step.ordinal} {does} without a prior read.", step.ordinal)
     return None
 
 

@@ -48,7 +48,7 @@ def task_of(
     )
 
 
-SEEN_MOST = 8 * 1024
+SEEN_MOST = 16 * 1024
 """Bytes of one step's data that a model sees; of more, only the summary."""
 
 

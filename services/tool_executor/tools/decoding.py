@@ -47,6 +47,8 @@ class Text:
 
     text: str
     encoding: str
+    codec: str = "latin-1"
+    """The name by which Python knows the encoding."""
 
     @property
     def guessed(self) -> bool:
@@ -63,7 +65,7 @@ def decoded(raw: bytes, *, whole: bool = True) -> Text:
             text = codecs.getincrementaldecoder(encoding)().decode(raw, final=whole)
         except UnicodeDecodeError:
             continue
-        return Text(text.replace("\0", "\ufffd"), NAMES.get(encoding, encoding.upper()))
+        return Text(text.replace("\0", "\ufffd"), NAMES.get(encoding, encoding.upper()), encoding)
     if mark or sum(byte in CONTROLS for byte in raw[:LOOK]) > len(raw[:LOOK]) // 100:
         raise NoText("this is no text")
     return Text(raw.decode("latin-1"), GUESSED)

@@ -23,7 +23,9 @@ from services.tool_executor.tools.containing import asked
 from services.tool_executor.tools.copying import copy_nodes, is_its_folder
 from services.tool_executor.tools.counting import count_rows
 from services.tool_executor.tools.duplicate_choice import shared_out
+from services.tool_executor.tools.editing import edit_file, write_file
 from services.tool_executor.tools.explaining import explain_node
+from services.tool_executor.tools.finding import find_files, grep_files
 from services.tool_executor.tools.importing import import_attachments
 from services.tool_executor.tools.listing import (
     admitted,
@@ -38,6 +40,7 @@ from services.tool_executor.tools.listing import (
 )
 from services.tool_executor.tools.packing import pack_nodes
 from services.tool_executor.tools.parsing import parse_content
+from services.tool_executor.tools.reading import read_file
 from services.tool_executor.tools.renaming import rename_many
 from services.tool_executor.tools.sorting import sorting
 from services.tool_executor.tools.summarizing import summarize_texts
@@ -288,6 +291,11 @@ PRIMITIVES: Mapping[str, Primitive] = {
     "count_rows": count_rows,
     "explain_node": explain_node,
     "summarize_texts": summarize_texts,
+    "read_file": read_file,
+    "write_file": write_file,
+    "edit_file": edit_file,
+    "find_files": find_files,
+    "grep_files": grep_files,
 }
 
 

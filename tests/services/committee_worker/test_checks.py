@@ -70,6 +70,21 @@ def test_unread_files_are_not_deleted(args: dict[str, Any]) -> None:
 
 
 @pytest.mark.requirement("S0-14")
+@pytest.mark.parametrize(
+    ("call", "by"),
+    [
+        (("edit-files.edit", {"path": "a.txt", "old": "x", "new": "y"}), "destructive"),
+        (("edit-files.write", {"path": "a.txt", "content": "y", "replace": True}), "destructive"),
+        (("edit-files.write", {"path": "a.txt", "content": "y"}), "static"),
+        (("edit-files.edit", {"path": "read.txt", "old": "x", "new": "y"}), "static"),
+    ],
+)
+def test_unread_files_are_not_overwritten(call: tuple[str, dict[str, Any]], by: str) -> None:
+    assert review(plan(call), read={"read.txt": 0}).by == by
+    assert review(plan(("edit-files.read", {"path": "a.txt"}), call), read={"read.txt": 0}).approved
+
+
+@pytest.mark.requirement("S0-14")
 def test_groups_that_no_scan_has_found_are_not_deleted() -> None:
     made_up = {"groups": [{"id": "x", "remove": ["a.txt"]}]}
     assert review(plan(("remove-duplicates.remove", made_up))).by == "destructive"

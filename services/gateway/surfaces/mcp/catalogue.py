@@ -120,7 +120,7 @@ def _primitive(tool: ToolDefinition) -> Tool:
         input_schema=_with_place(tool),
         annotations=ToolAnnotations(
             read_only_hint=not tool.mutates and tool.effect_class is EffectClass.PURE,
-            destructive_hint=tool.effect in (Effect.DELETE, Effect.ACT) or bool(tool.deletes_with),
+            destructive_hint=tool.effect in (Effect.DELETE, Effect.WRITE, Effect.ACT) or bool(tool.deletes_with),
             idempotent_hint=tool.effect_class in (EffectClass.PURE, EffectClass.IDEMPOTENT),
             open_world_hint=tool.leaves_machine,
         ),
