@@ -495,6 +495,7 @@ async def platform(
             effective_settings=explaining(settings) if gateway else list,
             clients={name: partial(_client, settings, local.apps, name) for name in catalog.NAMES},
             near=local.near,
+            sandboxes=sandboxes(settings) if "tool_executor" in sections else (),
         )
         if _follows_remote_tools(sections):
             from libs.clients import executor

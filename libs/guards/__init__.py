@@ -20,5 +20,6 @@ __all__ = [
     "commands",
     "hosts",
     "paths",
+    "programs",
     "urls",
 ]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from libs.models.ports import Model
     from libs.objects.ports import Objects
     from libs.policy.ports import Policy
+    from libs.sandbox import Sandboxes
     from libs.search import Embedder
     from libs.skills import Catalogue, Skills
     from libs.tools import Tool
@@ -75,6 +76,8 @@ class Platform:
     windows: Windows = field(default_factory=LocalWindows)
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """External tools, by name; `skills` also lists them, for services that do not run them."""
+    sandboxes: Sequence[Sandboxes] = ()
+    """The sandbox backends, the preferred one first; empty where no service here runs commands."""
     trims: bool = True
     """Whether this process trims the log and old accounts; of services that run alone, only the gateway's role may."""
     log_readers: Readers = consumers

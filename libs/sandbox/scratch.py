@@ -98,9 +98,9 @@ def guarded(path: str) -> bool:
 class Scratch:
     """A session's scratch folder, empty and of its own at first."""
 
-    def __init__(self, folder: Path, limits: Limits, cache: BlobCache, reason: str = "") -> None:
+    def __init__(self, folder: Path, limits: Limits, reason: str = "") -> None:
         self.folder = folder
-        self._limits, self._cache, self._reason = limits, cache, reason
+        self._limits, self._reason = limits, reason
         self._known: dict[str, _Known] = {}
 
     def bring(self, view: View) -> Sequence[Refusal]:
@@ -122,12 +122,12 @@ class Scratch:
         self._known = known
         return left_out
 
-    def changes(self) -> Changes:
+    def changes(self, cache: BlobCache) -> Changes:
         """Return what commands changed since `bring`. The contents are in the cache when this returns."""
         with SafeDir.open(self.folder) as safe_dir:
             found = _walk(safe_dir)
             changed = {path: one for path, one in found.stats.items() if not self._is_known(path, one)}
-            copies = dict(self._copies(safe_dir, changed, found.refused))
+            copies = dict(self._copies(safe_dir, changed, found.refused, cache))
         gone = [path for path in self._known if path not in found.stats and not _below(path, found.closed)]
         folders = {path: one for path, one in changed.items() if stat.S_ISDIR(one.st_mode)}
         operations = self._operations(changed, folders, copies, gone)
@@ -196,7 +196,7 @@ class Scratch:
         return _Known(placed, _source(view, node), sha256)
 
     def _copies(
-        self, safe_dir: SafeDir, changed: Mapping[str, os.stat_result], refused: list[Refusal]
+        self, safe_dir: SafeDir, changed: Mapping[str, os.stat_result], refused: list[Refusal], cache: BlobCache
     ) -> Iterator[tuple[str, _Copy]]:
         """Copy each changed file; what else a command made is refused. Sparse files could have any size together."""
         left = self._limits.disk
@@ -211,22 +211,22 @@ class Scratch:
                 refused.append(Refusal(path, "the changed files are together larger than the workspace may be"))
                 continue
             try:
-                yield path, self._copied(safe_dir, path)
+                yield path, self._copied(safe_dir, path, cache)
             except (OSError, Rejected) as error:
                 refused.append(Refusal(path, getattr(error, "strerror", None) or str(error)))
 
-    def _copied(self, safe_dir: SafeDir, path: str) -> _Copy:
+    def _copied(self, safe_dir: SafeDir, path: str, cache: BlobCache) -> _Copy:
         with os.fdopen(safe_dir.at(path, READ), "rb", buffering=0) as file:
             opened = os.fstat(file.fileno())
             if not stat.S_ISREG(opened.st_mode) or opened.st_nlink != 1:
                 raise Rejected("a command may not make a hard link")
             if opened.st_mode & SPECIAL:
                 raise Rejected("a command may not set the set-user-id bit")
-            content, sha256 = self._kept(file)
+            content, sha256 = self._kept(file, cache)
         return _Copy(content, sha256, opened.st_mode & 0o777, opened.st_ino)
 
-    def _kept(self, file: BinaryIO) -> tuple[Content, str]:
-        with self._cache.drafting() as draft:
+    def _kept(self, file: BinaryIO, cache: BlobCache) -> tuple[Content, str]:
+        with cache.drafting() as draft:
             digest, size = hashlib.sha256(), 0
             while piece := file.read(CHUNK):
                 size += len(piece)
@@ -236,7 +236,7 @@ class Scratch:
                 draft.write(piece)
             draft.flush()
             if size > INLINE_MAX:
-                return self._cache.put(draft), digest.hexdigest()
+                return cache.put(draft), digest.hexdigest()
             draft.seek(0)
             return Inline.of(draft.read()), digest.hexdigest()
 

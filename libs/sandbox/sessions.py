@@ -274,6 +274,10 @@ class Sandboxes:
             self._sessions[session] = await self._start(session, workspace, limits or Limits())
             return self._sessions[session]
 
+    async def leave(self, session: str) -> None:
+        """Remove the session's sandbox, if it has one."""
+        await self._close([found for found in self._sessions.values() if found.id == session])
+
     async def reap(self) -> Sequence[str]:
         """Remove the sandboxes that have been idle for too long; return their sessions."""
         old = [found for found in self._sessions.values() if found.closed or found.idle >= self._idle]

@@ -41,12 +41,14 @@ class Source(StrEnum):
 
 
 class Primitive(StrEnum):
-    """The primitives that a tool can call: the first three are available to skills (S4-38)."""
+    """The primitives that a tool can call: all but the last are available to skills (S4-38)."""
 
     GRAPH = "graph"
     RETRIEVAL = "retrieval"
     WEB = "web"
     """Reading a page, whose URL leaves this machine."""
+    COMMAND = "command"
+    """A program in the session's sandbox."""
     SKILL = "skill"
     """Reading a skill itself (`skills.use`), which needs no folder."""
 
@@ -65,6 +67,8 @@ class Effect(StrEnum):
     """New contents of files."""
     RENAME = "rename"
     MOVE = "move"
+    RUN = "run"
+    """A program that may change any file of the workspace."""
     ACT = "act"
     """An action outside the workspace."""
     REPORT = "report"
@@ -184,7 +188,7 @@ class ToolDefinition:
     @property
     def in_workspace(self) -> bool:
         """True if it works on the session's folder."""
-        return self.primitive in (Primitive.GRAPH, Primitive.RETRIEVAL)
+        return self.primitive in (Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.COMMAND)
 
     @property
     def from_outside(self) -> bool:

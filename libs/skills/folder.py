@@ -50,7 +50,7 @@ class _Tool(Declared):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str = Field(min_length=1)
-    primitive: Literal[Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.WEB]
+    primitive: Literal[Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.WEB, Primitive.COMMAND]
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     mutates: bool
     effect: Effect

@@ -30,7 +30,7 @@ from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 from services.tool_executor.workspaces import Workspaces
 
-CONTENT_SEARCH = "content_search"
+CONTENT_SEARCH, RUN_COMMAND = "content_search", "run"
 Outside = Callable[[str], Tool | None]
 """Return the external tool of a name; None if it is not here."""
 
@@ -209,6 +209,8 @@ def runnable(tool: ToolDefinition) -> bool:
             return tool.method == CONTENT_SEARCH
         case Primitive.WEB:
             return tool.method == FETCH
+        case Primitive.COMMAND:
+            return tool.method == RUN_COMMAND
     return True
 
 

@@ -27,8 +27,9 @@ from libs.workspace.lock import lock, seize
 from libs.workspace.reserved import HIDDEN
 from libs.workspace.rollback import RolledBack, redo, rollback
 from libs.workspace.stage import Stage
-from services.tool_executor import calls, shown_diff
+from services.tool_executor import calls, command_runs, shown_diff
 from services.tool_executor.chain import Chain, LinkRefused, as_planned, expanded
+from services.tool_executor.command_runs import CommandRuns
 from services.tool_executor.content import Contents, Question, as_data
 from services.tool_executor.fetching import Fetcher
 from services.tool_executor.history import History
@@ -138,11 +139,12 @@ class CallRunner:
         limits: Limits,
         chain: Chain,
         fetcher: Fetcher,
+        commands: CommandRuns,
     ) -> None:
         self._platform, self._workspaces = platform, workspaces
         self._chain, self._fetcher = chain, fetcher
         self._categories, self._contents, self._local = categories, contents, local
-        self._history, self._limits = history, limits
+        self._history, self._limits, self._commands = history, limits, commands
 
     async def do(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         """Do the call's work, alone with its session's workspace if it works there.
@@ -192,6 +194,8 @@ class CallRunner:
         if tool.primitive is Primitive.RETRIEVAL:
             return await self._search(lease, session, workspace, args)
         await self._workspaces.fill(lease.tenant, workspace)
+        if tool.primitive is Primitive.COMMAND:
+            return await self._command(lease, request, session, workspace, args)
         before, cancel = workspace.stage.version, CancelToken()
         async with self._attached(lease.tenant, workspace.stage, request, args) as attachments:
             context = ToolContext(
@@ -214,6 +218,27 @@ class CallRunner:
             self._workspaces.keep(lease.tenant, session, workspace)
             warnings = (*done.warnings, *workspace.stage.tree.base.problems)
             return CallOutput(done.data, done.summary, reads=done.reads, warnings=warnings)
+        return await self._staged(lease, request, workspace, before=before, done=done)
+
+    async def _command(
+        self, lease: Lease, request: ToolRequested, session: str, workspace: Workspace, args: dict[str, Any]
+    ) -> CallOutput:
+        """Run a program over the staged files, and stage what it changed."""
+        stage, cancel, whose = workspace.stage, CancelToken(), (lease.tenant, session)
+        context = ToolContext(stage, self._categories(), mutates=True, reason=request.tool, limits=self._limits)
+        before = stage.version
+        with cancel:
+            run = await self._commands.run(whose, stage, args, show=_unseen, check=cancel.check)
+            applied = await asyncio.to_thread(context.put, run.changes.operations)
+        paths = applied.paths if applied is not None else ()
+        done = ToolOutput(
+            command_runs.as_data(run, paths),
+            command_runs.summary(args["command"], run.ended, len(paths)),
+            applied=applied,
+        )
+        if applied is None:
+            self._workspaces.keep(lease.tenant, session, workspace)
+            return CallOutput(done.data, done.summary)
         return await self._staged(lease, request, workspace, before=before, done=done)
 
     @asynccontextmanager
@@ -416,6 +441,10 @@ class CallRunner:
         diff = await asyncio.to_thread(shown_diff.of_stage, workspace.stage, workspace.revision, self._history.days)
         summary = "The stage is as it was before that step."
         return CallOutput({}, summary, workspace, length=version, base=version, diff=diff)
+
+
+def _unseen(text: str) -> None:
+    """Show nothing."""
 
 
 def _left_alone(stage: Stage, path: str) -> dict[str, Any]:

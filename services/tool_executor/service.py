@@ -15,6 +15,7 @@ from libs.tools import Tool
 from services.tool_executor import api
 from services.tool_executor.blobs import CONTENTS, ContentsCleared
 from services.tool_executor.chain import Chain
+from services.tool_executor.command_runs import CommandRuns
 from services.tool_executor.content import Contents
 from services.tool_executor.effects.external_calls import EFFECT, SETTLE, Effects
 from services.tool_executor.fetching import Fetcher
@@ -46,6 +47,7 @@ def build(platform: Platform) -> Service:
     remote, cleared = _remote(platform, settings), ContentsCleared(platform.objects)
     outside = partial(_outside, platform, remote)
     chain = Chain(platform, workspaces, outside, settings.web)
+    commands = CommandRuns(platform.sandboxes, settings.commands)
     work = CallRunner(
         platform,
         workspaces,
@@ -56,6 +58,7 @@ def build(platform: Platform) -> Service:
         limits=settings,
         chain=chain,
         fetcher=Fetcher(settings.web, platform.clock),
+        commands=commands,
     )
     effects = Effects(platform, settings, outside)
     on = Handlers(platform, workspaces, work, effects, history, settings, chain)
@@ -79,7 +82,7 @@ def build(platform: Platform) -> Service:
         schema=SCHEMA,
         api=Api(api.build(state)),
         queries={"facts": state.facts},
-        tasks=[remote.watch] if remote.servers else [],
+        tasks=[commands.sweep, *([remote.watch] if remote.servers else [])],
     )
 
 

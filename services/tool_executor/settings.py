@@ -7,6 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from libs.guards import programs
 from libs.remote_tools import RemoteServer
 from libs.remote_tools.settings import NAME, RESERVED
 from libs.workspace.roots import Root
@@ -46,6 +47,8 @@ class Settings(Limits):
     """
     web: Web = Field(default_factory=Web)
     """How the tool `web.fetch` reads pages."""
+    commands: tuple[str, ...] = tuple(sorted(programs.ALLOWED))
+    """Programs that a command may name (S2-20)."""
     calls_at_once: int = Field(default=16, ge=1)
     """Tool calls that this process runs at once."""
     calls_at_once_per_tenant: int = Field(default=8, ge=1)

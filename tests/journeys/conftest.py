@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from tests.conformance.sandbox.conftest import docker_engine, rig  # noqa: F401 -- fixtures
 from tests.journeys.installation import Installation, installation
 
 

@@ -86,9 +86,9 @@ class _Exact:
 
 def _text(context: ToolContext, path: str) -> _Exact:
     """Return the whole text of a file, exactly. Raises `TooMuch`, and `CannotEdit` if its bytes would not survive."""
-    excerpt = context.stage.read_content(path, context.limits.read_bytes)
+    excerpt = context.stage.read_content(path, context.limits.read_bytes_most)
     if excerpt.truncated:
-        raise TooMuch(f"{path} is larger than {human(context.limits.read_bytes)}, and is not edited")
+        raise TooMuch(f"{path} is larger than {human(context.limits.read_bytes_most)}, and is not edited")
     try:
         found = decoded(excerpt.data)
     except NoText as error:

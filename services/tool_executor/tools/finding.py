@@ -92,7 +92,7 @@ def _shown(lines: Sequence[str], number: int, around: int) -> dict[str, Any]:
 def _lines_of(context: ToolContext, node: Node) -> list[str] | None:
     """Return the lines of a text; None for a file that is none, or is too large."""
     try:
-        excerpt = context.stage.read_content(node.path, context.limits.read_bytes)
+        excerpt = context.stage.read_content(node.path, context.limits.read_bytes_most)
         return None if excerpt.truncated else decoded(excerpt.data).text.splitlines()
     except (NoText, Rejected):
         return None

@@ -98,7 +98,7 @@ def _opened(context: ToolContext, node: Node) -> Iterator[tuple[Iterator[str], s
     if node.extension in FORMS:
         yield _lines(StringIO(read(context, node).text, newline="")), ""
         return
-    head = context.stage.read_content(node.path, context.limits.read_bytes)
+    head = context.stage.read_content(node.path, context.limits.read_bytes_most)
     try:
         beginning = decoded(head.data, whole=not head.truncated)
     except NoText as error:

@@ -30,7 +30,7 @@ class Bench:
         self.real.mkdir()
         self.folder.mkdir()
         self.cache = BlobCache(place / "blobs")
-        self.scratch = Scratch(self.folder, limits or Limits(), self.cache, "a command")
+        self.scratch = Scratch(self.folder, limits or Limits(), "a command")
 
     def scan(self) -> Stage:
         self.stage = Stage(Tree.scan(self.real), self.cache)
@@ -42,7 +42,7 @@ class Bench:
 
     def take(self) -> tuple[list[str], dict[str, str]]:
         """Stage what was changed; return the kinds of the operations with their paths, and the refused paths."""
-        changes = self.scratch.changes()
+        changes = self.scratch.changes(self.cache)
         for operation in changes.operations:
             self.stage.apply(operation)
         return [f"{one.kind} {one.path}" for one in changes.operations if one.kind != "batch"], {
@@ -201,7 +201,7 @@ def test_no_special_file_is_staged(bench: Bench, tmp_path: Path, attempt: Callab
     outside.write_text("secret")
     bench.bring()
     attempt(bench.folder, outside)
-    changes = bench.scratch.changes()
+    changes = bench.scratch.changes(bench.cache)
     assert {"x", "a.txt", "sub"} & {refusal.path for refusal in changes.refused}
     assert "secret" not in str(changes.operations)
     assert not any(isinstance(one, Create) and one.path == "x" for one in changes.operations)
@@ -241,7 +241,7 @@ def test_caches_and_dependencies_stay_in_the_sandbox(bench: Bench) -> None:
 def test_unprintable_name_is_refused_by_the_stage(bench: Bench) -> None:
     bench.bring()
     (bench.folder / "a\nb").write_text("x")
-    (operation,) = bench.scratch.changes().operations
+    (operation,) = bench.scratch.changes(bench.cache).operations
     with pytest.raises(Rejected):
         bench.stage.apply(operation)
 
@@ -251,7 +251,7 @@ def test_second_copy_writes_only_differences(bench: Bench) -> None:
     before = {path.name: path.stat().st_ino for path in bench.folder.rglob("*.txt")}
     (bench.folder / "refused").symlink_to("/etc/passwd")
     (bench.folder / "a.txt").write_text("new")
-    bench.scratch.changes()
+    bench.scratch.changes(bench.cache)
     bench.bring()
     after = {path.name: path.stat().st_ino for path in bench.folder.rglob("*.txt")}
     assert not (bench.folder / "refused").is_symlink()

@@ -14,8 +14,9 @@ from libs.errors import Rejected
 from libs.workspace.errors import AlreadyExists, OutsideWorkspace
 from services.tool_executor.tools.editing import CannotEdit
 from services.tool_executor.tools.finding import BadPattern
+from services.tool_executor.tools.limits import Limits
 from services.tool_executor.tools.reading import PAGE_BYTES, NoSuchLine
-from services.tool_executor.tools.tool_context import Limits, TooMuch
+from services.tool_executor.tools.tool_context import TooMuch
 from tests.services.tool_executor.tools.conftest import StagedFolder
 
 
@@ -49,7 +50,7 @@ def test_page_of_a_long_file_is_bounded_and_incomplete(folder: StagedFolder) -> 
 
 
 def test_file_beyond_the_read_limit_is_read_to_its_end(folder: StagedFolder) -> None:
-    folder.limits = Limits(read_bytes=1_000)
+    folder.limits = Limits(read_bytes_most=1_000)
     folder.write("big.txt", "é" * 20 + "\n" + "x" * 5_000 + "\nend\n")
     folder.scan()
     page = folder.run("edit-files.read", path="big.txt").data
@@ -91,7 +92,7 @@ def test_edit_of_a_repeated_text_names_its_lines(folder: StagedFolder) -> None:
     [(b"\x00\x01\x02" * 99, CannotEdit), ("ä".encode("latin-1") * 3 + b"\n", CannotEdit), (b"a" * 2_000, TooMuch)],
 )
 def test_edit_that_would_lose_bytes_is_refused(folder: StagedFolder, content: bytes, problem: type[Rejected]) -> None:
-    folder.limits = Limits(read_bytes=1_000)
+    folder.limits = Limits(read_bytes_most=1_000)
     folder.write("a.txt", content)
     folder.scan()
     with pytest.raises(problem):

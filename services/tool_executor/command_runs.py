@@ -1,0 +1,226 @@
+"""Commands: programs that run in a session's sandbox, over a copy of its staged files (S2-08, S2-15, S2-16).
+
+Each layer is harmless alone: only named programs, no shell, arguments that start nothing else, and then the sandbox.
+What a command changed becomes operations of the stage, so that nothing reaches the real folder before a person
+approved the diff.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from libs.errors import Rejected
+from libs.guards import programs
+from libs.sandbox import Changes, Command, Ended, Limits, NoSandbox, Piece, Sandboxes, Scratch, Session, scratch_folder
+from libs.telemetry import logger
+from libs.workspace.stage import Stage
+from services.tool_executor.tools.tool_context import Args
+
+LIMITS = Limits(output=4 << 20)
+ROOMS_MOST = 8
+"""Sandboxes that stay warm in this process: each may hold its limit of memory."""
+IDLE_SECONDS, SWEEP_SECONDS = 3600.0, 300.0
+TRY_AGAIN_SECONDS = 60.0
+"""How long the finding that no sandbox works is believed."""
+NAMED_MOST = 50
+
+log = logger("executor")
+
+
+class NoSandboxHere(Rejected):
+    """No sandbox works on this machine, so commands are refused."""
+
+    code = "NO_SANDBOX"
+
+
+@dataclass(slots=True)
+class Output:
+    """The output of one command as it comes: standard output and errors in one, as on a terminal."""
+
+    show: Callable[[str], None]
+    pieces: list[bytes] = field(default_factory=list)
+
+    def take(self, piece: Piece) -> None:
+        self.pieces.append(piece.data)
+        self.show(piece.data.decode("utf-8", "replace"))
+
+    @property
+    def text(self) -> str:
+        return b"".join(self.pieces).decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+@dataclass(slots=True)
+class Room:
+    """A session's scratch folder. Its sandbox is the backend's, by the same name."""
+
+    name: str
+    folder: Path
+    scratch: Scratch
+    stack: AsyncExitStack
+    used: float
+    busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The end of a command, its whole output, and the operations that make its changes."""
+
+    ended: Ended
+    output: str
+    changes: Changes
+    left_out: Sequence[str]
+    """Paths that were not copied into the sandbox."""
+
+
+class CommandRuns:
+    """Runs commands in warm sandboxes, one for each session and folder."""
+
+    def __init__(
+        self,
+        backends: Sequence[Sandboxes],
+        allowed: Collection[str],
+        *,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._backends, self._allowed, self._now = backends, frozenset(allowed), now
+        self._rooms: OrderedDict[str, Room] = OrderedDict()
+        self._stack, self._choosing = AsyncExitStack(), asyncio.Lock()
+        self._chosen: Sandboxes | None = None
+        self._refusal: tuple[float, str] | None = None
+
+    async def run(
+        self,
+        whose: tuple[str, str],
+        stage: Stage,
+        args: Args,
+        *,
+        show: Callable[[str], None],
+        check: Callable[[], None],
+    ) -> Done:
+        """Run one command over the staged files of a session.
+
+        Raises:
+            CommandBlocked: the program or its arguments may not run; nothing was run.
+            NoSandboxHere: there is no sandbox; nothing was run.
+            TooLarge: the folder is larger than a sandbox may hold.
+        """
+        argv = programs.argv(args["command"])
+        programs.check_command(argv, allowed=self._allowed)
+        backend = await self._backend()
+        room = await self._room(_name(whose, stage.tree.root))
+        async with room.busy:
+            left_out = await asyncio.to_thread(room.scratch.bring, stage)
+            check()
+            session, output = await _session(backend, room), Output(show)
+            command = Command(argv, cwd=args["path"], stdin=args.get("input", "").encode(), seconds=args["seconds"])
+            ended = await session.run(command, output.take)
+            changes = await asyncio.to_thread(room.scratch.changes, stage.blob_cache)
+            room.used = self._now()
+        return Done(ended, output.text, changes, [one.path for one in left_out])
+
+    async def sweep(self) -> None:
+        """Remove idle rooms until the service stops, and then all of them."""
+        try:
+            while True:
+                await asyncio.sleep(SWEEP_SECONDS)
+                for room in [one for one in self._rooms.values() if self._now() - one.used > IDLE_SECONDS]:
+                    await self._leave(room)
+        finally:
+            for room in list(self._rooms.values()):
+                await self._leave(room)
+            await self._stack.aclose()
+
+    async def _backend(self) -> Sandboxes:
+        """Return the first backend that isolates, as a real run shows. Raises `NoSandboxHere`, with each problem."""
+        async with self._choosing:
+            if self._chosen is not None:
+                return self._chosen
+            if self._refusal is not None and self._now() - self._refusal[0] < TRY_AGAIN_SECONDS:
+                raise NoSandboxHere(self._refusal[1])
+            problems = []
+            for backend in self._backends:
+                try:
+                    async with AsyncExitStack() as tried:
+                        await tried.enter_async_context(backend)
+                        report = await backend.probe()
+                        self._stack.push_async_exit(tried.pop_all())
+                except NoSandbox as error:
+                    problems.append(f"{backend.name}: {error.problem}")
+                    continue
+                for lack in report.missing:
+                    log.warning("sandbox lacks a limit", backend=backend.name, limit=lack.name, cure=lack.cure)
+                self._chosen = backend
+                return backend
+            why = "; ".join(problems) or "SUMA_SANDBOX is none"
+            refusal = f"no sandbox works here, so commands are refused ({why}); see `suma doctor`"
+            self._refusal = self._now(), refusal
+            raise NoSandboxHere(refusal)
+
+    async def _room(self, name: str) -> Room:
+        if (found := self._rooms.get(name)) is not None:
+            self._rooms.move_to_end(name)
+            return found
+        while len(self._rooms) >= ROOMS_MOST:
+            idle = next((one for one in self._rooms.values() if not one.busy.locked()), None)
+            if idle is None:
+                raise NoSandboxHere(f"{ROOMS_MOST} commands run already; try again when one has ended")
+            await self._leave(idle)
+        async with AsyncExitStack() as stack:
+            folder = await stack.enter_async_context(scratch_folder(None, LIMITS))
+            made = Room(name, folder, Scratch(folder, LIMITS), stack.pop_all(), self._now())
+        self._rooms[name] = made
+        return made
+
+    async def _leave(self, room: Room) -> None:
+        self._rooms.pop(room.name, None)
+        if self._chosen is not None:
+            await self._chosen.leave(room.name)
+        await room.stack.aclose()
+
+
+async def _session(backend: Sandboxes, room: Room) -> Session:
+    try:
+        return await backend.open(room.name, room.folder, LIMITS)
+    except NoSandbox as error:
+        raise NoSandboxHere(str(error)) from error
+
+
+def as_data(done: Done, changed: Sequence[str]) -> dict[str, Any]:
+    """Format a command's result as the tool returns it."""
+    ended, output = done.ended, done.output
+    data: dict[str, Any] = {
+        "exit_code": ended.code,
+        "seconds": round(ended.seconds, 3),
+        "output": output,
+        "truncated": ended.truncated,
+        "limit": ended.limit,
+        "changed": list(changed[:NAMED_MOST]),
+        "refused": [{"path": one.path, "reason": one.reason} for one in done.changes.refused[:NAMED_MOST]],
+    }
+    return data | ({"left_out": list(done.left_out[:NAMED_MOST])} if done.left_out else {})
+
+
+def summary(command: str, ended: Ended, changed: int) -> str:
+    """Return what happened in one sentence."""
+    ends = {
+        "time": "ran out of time",
+        "output": "wrote more output than it may",
+        "memory": "ran out of memory",
+        "disk": "wrote more files than it may",
+        "cancelled": "was cancelled",
+    }
+    how = ends[ended.limit] if ended.limit else f"ended with code {ended.code}"
+    changes = f" and changed {changed} file{'s' if changed != 1 else ''}" if changed else ""
+    return f"`{command[:200]}` {how} after {ended.seconds:.1f} s{changes}."
+
+
+def _name(whose: tuple[str, str], root: Path) -> str:
+    return sha256("\0".join((*whose, str(root))).encode()).hexdigest()[:32]

@@ -1,0 +1,90 @@
+"""Commands on each sandbox, from the plan to the approved diff and back: a repair as coding agents do it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from libs.database import Dsns
+from libs.events import ToolSucceeded
+from libs.sandbox import Sandboxes
+from tests.conformance.sandbox.rigs import Rig
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
+
+BROKEN = "def area(width, height):\n    return width + height\n"
+TESTS = """\
+import unittest
+from area import area
+
+class Areas(unittest.TestCase):
+    def test_area_of_a_rectangle(self):
+        self.assertEqual(area(3, 4), 12)
+"""
+WRITES = "open('new.txt', 'w').write('x'); open('a.txt', 'a').write('y'); import os; os.remove('b.txt')"
+RUN = ("run-commands.run", {"command": "python3 -B -m unittest -v"})
+READ = ("edit-files.read", {"path": "area.py"})
+EDIT = ("edit-files.edit", {"path": "area.py", "old": "width + height", "new": "width * height"})
+
+
+async def results(at: RunningPlatform) -> list[dict[str, Any]]:
+    """Return the results of the commands, in order."""
+    done = [event for event in await at.logged("s") if isinstance(event, ToolSucceeded)]
+    return [each.data.json_ for each in done if isinstance(each.data.json_, dict) and "exit_code" in each.data.json_]
+
+
+@pytest.mark.requirement("S2-08", "S2-15", "S2-16", "S2-17", "S3-05", "P4", "P5")
+async def test_failing_test_is_repaired_with_one_approval(where: Dsns, tmp_path: Path, rig: Rig) -> None:
+    model = scripted_model(plan(READ, RUN, complete=False), plan(EDIT, RUN))
+    async with run_platform(where, tmp_path, model=model, sandboxes=(Sandboxes(rig.launcher()),)) as at:
+        (at.root / "area.py").write_text(BROKEN)
+        (at.root / "test_area.py").write_text(TESTS)
+        turn = await at.say("mend the area", session="s", root=at.root, hitl="bypass")
+        asked = await at.asked(session="s")
+        assert asked.diff is not None
+        assert [(entry.change, entry.path) for entry in asked.diff.entries] == [("changed", "area.py")]
+        assert (at.root / "area.py").read_text() == BROKEN
+        before, after = await results(at)
+        assert (before["exit_code"], after["exit_code"]) == (1, 0)
+        assert "AssertionError: 7 != 12" in before["output"]
+        await at.decide(asked, session="s")
+        assert (await at.ended(turn, session="s")).state == "completed"
+        assert (at.root / "area.py").read_text() == BROKEN.replace("+", "*")
+        undo = await at.roll_back(session="s")
+        await at.ended(undo, session="s")
+        assert (at.root / "area.py").read_text() == BROKEN
+
+
+@pytest.mark.requirement("S2-12", "S2-18", "P4", "P5")
+async def test_changes_of_a_command_wait_for_approval(where: Dsns, tmp_path: Path, rig: Rig) -> None:
+    steps = plan(
+        ("edit-files.write", {"path": "change.py", "content": WRITES}),
+        ("run-commands.run", {"command": "python3 -B change.py"}),
+    )
+    async with run_platform(where, tmp_path, model=scripted_model(steps), sandboxes=(Sandboxes(rig.launcher()),)) as at:
+        folder = at.folder("a.txt", "b.txt")
+        await at.say("run it", session="s", root=folder, hitl="bypass")
+        asked = await at.asked(session="s")
+        assert sorted(path.name for path in folder.iterdir() if path.is_file()) == ["a.txt", "b.txt"]
+        assert asked.diff is not None
+        assert {(entry.change, entry.path) for entry in asked.diff.entries} == {
+            ("changed", "a.txt"),
+            ("deleted", "b.txt"),
+            ("created", "new.txt"),
+            ("created", "change.py"),
+        }
+        await at.decide(asked, "deny", session="s")
+
+
+@pytest.mark.requirement("S2-08", "S2-20")
+async def test_command_beyond_its_time_ends_with_its_output(where: Dsns, tmp_path: Path, rig: Rig) -> None:
+    steps = plan(
+        ("edit-files.write", {"path": "slow.py", "content": "print('begun', flush=True)\nwhile True: pass\n"}),
+        ("run-commands.run", {"command": "python3 -B slow.py", "seconds": 1}),
+    )
+    async with run_platform(where, tmp_path, model=scripted_model(steps), sandboxes=(Sandboxes(rig.launcher()),)) as at:
+        await at.say("run it", session="s", root=at.folder("a.txt"), hitl="bypass")
+        await at.asked(session="s")
+        (done,) = await results(at)
+        assert (done["limit"], done["output"]) == ("time", "begun\n")
