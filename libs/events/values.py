@@ -66,6 +66,8 @@ class Body(Value):
     size: int = 0
     left_alone: dict[str, Json] | None = None
     """The member `left_alone` of a blob, repeated here because an answer needs it without the rest."""
+    excerpt: dict[str, Json] | None = None
+    """The member `excerpt` of a blob, its shorter form for language models."""
 
 
 class Asset(Value):
@@ -157,6 +159,8 @@ class Observation(Value):
     state: StepState
     summary: str = ""
     data: Json = None
+    excerpt: Json = None
+    """A shorter form of data that is too large to be here, for language models alone."""
     left_alone: dict[str, Json] | None = None
     """The nodes that the step skipped by default: repositories, system files, names with unusual characters
     (docs/files.md).

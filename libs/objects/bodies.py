@@ -12,6 +12,10 @@ INLINE = 64 * 1024
 """Bytes of JSON up to which a body travels inside its event: a quarter of the largest event."""
 
 
+REPEATED = 32 * 1024
+"""Bytes of a member that a body repeats."""
+
+
 class NotJson(Rejected):
     """The value cannot be written as JSON."""
 
@@ -28,8 +32,15 @@ async def store(objects: Objects, tenant: str, value: Json) -> Body:
     if len(raw) <= INLINE:
         return Body(json=value, size=len(raw))
     blob = await objects.put(tenant, raw)
-    left_alone = value.get("left_alone") if isinstance(value, dict) else None
-    return Body(sha256=blob.sha256, size=blob.size, left_alone=left_alone)
+    return Body(sha256=blob.sha256, size=blob.size, **_repeated(value))
+
+
+def _repeated(value: Json) -> dict[str, dict[str, Json]]:
+    """Return the members that a body repeats beside its blob. A tool of others may give these names to anything."""
+    named = {name: value.get(name) for name in ("left_alone", "excerpt")} if isinstance(value, dict) else {}
+    return {
+        name: found for name, found in named.items() if isinstance(found, dict) and len(_written(found)) <= REPEATED
+    }
 
 
 async def load(objects: Objects, tenant: str, body: Body) -> Json:

@@ -219,7 +219,7 @@ def _problems(tool: _Tool) -> list[str]:
     if tool.params.get("type") != "object" or not isinstance(properties, Mapping):
         return [f"{tool.name}: params must be a JSON Schema of an object with properties"]
     problems = [f"{tool.name}: unknown parameter {name}" for name in _named_params(tool) if name not in properties]
-    if tool.primitive is not Primitive.GRAPH and tool.mutates:
+    if tool.primitive in (Primitive.RETRIEVAL, Primitive.WEB) and tool.mutates:
         problems.append(f"{tool.name}: a {tool.primitive} tool never mutates")
     if tool.primitive is Primitive.WEB and "url" not in tool.params.get("required", ()):
         problems.append(f"{tool.name}: a web tool must require the parameter url, whose host policy is asked about")

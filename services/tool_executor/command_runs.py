@@ -31,6 +31,8 @@ IDLE_SECONDS, SWEEP_SECONDS = 3600.0, 300.0
 TRY_AGAIN_SECONDS = 60.0
 """How long the finding that no sandbox works is believed."""
 NAMED_MOST = 50
+FIRST, LAST = 2_000, 6_000
+"""Characters of a long output that a model sees: the end of a program's output mostly has the outcome."""
 
 log = logger("executor")
 
@@ -205,6 +207,9 @@ def as_data(done: Done, changed: Sequence[str]) -> dict[str, Any]:
         "changed": list(changed[:NAMED_MOST]),
         "refused": [{"path": one.path, "reason": one.reason} for one in done.changes.refused[:NAMED_MOST]],
     }
+    if len(output) > FIRST + LAST:
+        left_out = f"\n[{len(output) - FIRST - LAST:,} characters are left out]\n"
+        data["excerpt"] = {"exit_code": ended.code, "output": output[:FIRST] + left_out + output[-LAST:]}
     return data | ({"left_out": list(done.left_out[:NAMED_MOST])} if done.left_out else {})
 
 

@@ -186,7 +186,7 @@ def _shrinking(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         del history[: max(1, len(history) // 2)]
         yield now()
     for each in seen:
-        if each.pop("data", None) is not None:
+        if (each.pop("data", None), each.pop("excerpt", None)) != (None, None):
             bare += 1
             yield now()
     if memories:

@@ -52,7 +52,12 @@ def observed(found: Iterable[Observation]) -> tuple[Observation, ...]:
     for each in reversed(tuple(found)):
         shorter = each.model_copy(update={"summary": each.summary[:300], "error": (each.error or "")[:300] or None})
         fits = next(
-            (one for one in (each, shorter, shorter.model_copy(update={"data": None})) if _weight(one) <= left), None
+            (
+                one
+                for one in (each, shorter, shorter.model_copy(update={"data": None, "excerpt": None}))
+                if _weight(one) <= left
+            ),
+            None,
         )
         if fits is None:
             break

@@ -49,7 +49,7 @@ def task_of(
 
 
 SEEN_MOST = 16 * 1024
-"""Bytes of one step's data that a model sees; of more, only the summary."""
+"""Bytes of one step's data that a model sees; of more, the summary, and an excerpt if the tool gave one."""
 
 
 def observations(conversation: Conversation) -> tuple[Observation, ...]:
@@ -84,6 +84,7 @@ def _observation(run: StepRun, *, partly: bool) -> Observation:
         state=run.state,
         summary=PARTLY if untrue else run.summary,
         data=None if untrue else _seen(run.data),
+        excerpt=None if untrue else _excerpt(run.data),
         left_alone=_left_alone(run.data),
         error=run.error,
         staged=staged,
@@ -92,6 +93,13 @@ def _observation(run: StepRun, *, partly: bool) -> Observation:
 
 def _seen(body: Body | None) -> object:
     return body.json_ if body is not None and body.sha256 is None and body.size <= SEEN_MOST else None
+
+
+def _excerpt(body: Body | None) -> Json:
+    """Return the shorter form of data that is not seen, if its tool gave one."""
+    if body is None or body.sha256 is not None:
+        return body.excerpt if body is not None else None
+    return body.json_.get("excerpt") if body.size > SEEN_MOST and isinstance(body.json_, dict) else None
 
 
 def _left_alone(body: Body | None) -> dict[str, Json] | None:

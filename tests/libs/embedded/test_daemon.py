@@ -51,7 +51,7 @@ async def test_error_quotes_the_output_of_a_failed_tool() -> None:
 
 def test_tool_that_ends_at_once_returns_output_on_uvloop() -> None:
     async def heard() -> set[str]:
-        return {await run("/bin/echo", "done") for _ in range(50)}
+        return {await run("/bin/echo", "done") for _ in range(25)}
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         assert runner.run(heard()) == {"done"}

@@ -63,3 +63,9 @@ async def test_a_body_of_another_tenant_cannot_be_loaded(objects: Objects) -> No
 async def test_value_that_is_not_json_is_refused(objects: Objects, value: Any) -> None:
     with pytest.raises(NotJson):
         await store(objects, "acme", value)
+
+
+@pytest.mark.parametrize("found", ["a text", {"x": "y" * 40_000}, None])
+async def test_body_repeats_only_small_objects(objects: Objects, found: object) -> None:
+    body = await store(objects, "acme", {"left_alone": found, "excerpt": {"n": 1}, "rest": "z" * 70_000})
+    assert (body.left_alone, body.excerpt) == (None, {"n": 1})
