@@ -50,6 +50,12 @@ grants contains ["conversation.send", "the scope chat allows messages"] if {
 	within_length
 }
 
+# The gateway lets only a person cancel who may act in the turn's session.
+grants contains ["turn.cancel", "the scope chat allows cancelling"] if {
+	input.action == "turn.cancel"
+	holds.chat
+}
+
 grants contains ["session.create", "the scope chat allows sessions"] if {
 	input.action == "session.create"
 	holds.chat
@@ -141,16 +147,6 @@ reads_here if {
 has_effect if input.mutates == true
 
 has_effect if input.leaves_machine == true
-
-# --- multimodal work
-
-effects contains ["multimodal.tool.execute", "the scope files:write allows providers that are not blocked"] if {
-	input.action == "multimodal.tool.execute"
-	holds["files:write"]
-	unblocked
-	input.provider != ""
-	every blocked in data.settings.blocked_providers { blocked != input.provider }
-}
 
 # --- memory
 
@@ -296,14 +292,6 @@ ordinary if {
 
 area := split(input.action, ".")[1]
 
-# --- provenance
-
-grants contains ["provenance.store_full_prompt", "the settings allow storing whole prompts"] if {
-	input.action == "provenance.store_full_prompt"
-	known
-	data.settings.store_full_prompt == true
-}
-
 # --- obligations
 
 obligations := {"approval", "human_sees_payload"}
@@ -344,12 +332,6 @@ waived contains "approval" if {
 
 waived contains "approval" if {
 	input.action == "tool.execute"
-	input.hitl == "bypass"
-	input.tool in data.settings.unattended_tools
-}
-
-waived contains "approval" if {
-	input.action == "multimodal.tool.execute"
 	input.hitl == "bypass"
 	input.tool in data.settings.unattended_tools
 }

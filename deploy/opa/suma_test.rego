@@ -141,20 +141,6 @@ test_what_is_not_known_to_be_clean_counts_as_tainted if {
 	owes(ask(["*"], "tool.execute", unknown)) == ["human_sees_payload"]
 }
 
-picture := {
-	"tool": "image.generate", "provider": "offline", "leaves_machine": false, "approved": false, "hitl": "key",
-	"touched": {"private": false, "untrusted": false, "secret": false},
-}
-
-test_multimodal_work_needs_files_write_and_owes_an_approval if {
-	owes(ask(["files:write"], "multimodal.tool.execute", picture)) == ["approval"]
-	refused(ask(["chat"], "multimodal.tool.execute", picture))
-}
-
-test_a_blocked_provider_is_refused if {
-	refused(ask(["*"], "multimodal.tool.execute", picture)) with data.settings.blocked_providers as ["offline"]
-}
-
 test_a_person_writes_to_their_own_memory if {
 	allowed(ask(["memory"], "memory.write", {"kind": "fact", "user": "ada"}))
 	refused(ask(["memory"], "memory.write", {"kind": "fact", "user": "bob"}))
@@ -275,7 +261,7 @@ test_admin_alone_adds_no_root if {
 	allowed(ask(["*"], "admin.roots.add", {}))
 }
 
-test_whole_prompts_are_kept_only_where_the_settings_say_so if {
-	refused(ask(["*"], "provenance.store_full_prompt", {}))
-	allowed(ask(["*"], "provenance.store_full_prompt", {})) with data.settings.store_full_prompt as true
+test_a_cancel_needs_chat if {
+	allowed(ask(["chat"], "turn.cancel", {}))
+	refused(ask(["files:read"], "turn.cancel", {}))
 }

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from libs.changes import Cause, Changeset
-from libs.events import ActionRecorded
+from libs.changes import Cause
 from libs.identity import Principal
 from services.gateway.sessions.context import Sessions
 from services.gateway.sessions.models import Commanded, Session, StreamEvent
@@ -17,19 +16,6 @@ from services.gateway.sessions.viewer import first
 
 COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "In progress"}}
 """The response of a command without an outcome in time."""
-
-
-def requested(cause: Cause, caller: Principal, action: str) -> Changeset:
-    """Record a command whose policy the conversation worker asks; only the requester is recorded here."""
-    record = ActionRecorded(
-        action=action,
-        phase="intent",
-        verdict="requested",
-        principal=caller.id,
-        resource=f"session:{cause.session}",
-        turn_id=cause.turn,
-    )
-    return Changeset(cause).emit(record)
 
 
 def receipt(cause: Cause, turn: str, session: Session) -> Mapping[str, Any]:

@@ -246,7 +246,8 @@ async def cancel_turn(here: Sessions, who: Principal, once: IdempotentRequest, t
             turn_id=turn_id, principal=who.id, scopes=tuple(sorted(who.scopes)), reason=body.reason
         )
         receipt = commanded.receipt(cause, turn_id, session)
-        return CommandResult(commanded.requested(cause, who, "turn.cancel").emit(request), receipt)
+        record = await commands.permitted(here, cause, who, "turn.cancel")
+        return CommandResult(Changeset(cause).emit(record, request), receipt)
 
     receipt = await commands.write(here, who, once, decide)
     return await commanded.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))

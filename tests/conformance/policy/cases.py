@@ -48,14 +48,6 @@ STAGE: Fields = {**READ, "tool": "move_file", "effect_class": "staged", "mutates
 SEND: Fields = {**READ, "tool": "web_fetch", "leaves_machine": True, "destination": "example.org"}
 LEAK: Fields = {**SEND, "touched": TAINTED}
 SAVE: Fields = {**STAGE, "tool": "remember", "effect_class": "idempotent"}
-DRAW: Fields = {
-    "tool": "image.generate",
-    "provider": "offline",
-    "leaves_machine": False,
-    "touched": CLEAN,
-    "approved": False,
-    "hitl": "key",
-}
 HARMLESS: Fields = {"mutates": False, "leaves_machine": False, "costs_money": False}
 
 ASKED = ("approval",)
@@ -65,11 +57,9 @@ BOTH = ("approval", "human_sees_payload")
 SPEAK = "conversation.send"
 OPEN = "session.create"
 TOOL = "tool.execute"
-MEDIA = "multimodal.tool.execute"
 KEEP = "memory.write"
 SPARE = "committee.exempt"
 DECIDE = "approval.decide"
-PROMPT = "provenance.store_full_prompt"
 
 MATRIX = [
     Case("a chatter speaks", SPEAK, ("chat",), True, {"length": 5}),
@@ -126,11 +116,6 @@ MATRIX = [
     Case("the metadata server", TOOL, ("*",), False, {**SEND, "destination": "169.254.169.254"}),
     Case("remembering has a scope", TOOL, ("memory",), True, {**SAVE, "approved": True}),
     Case("writing is not remembering", TOOL, ("files:write",), False, SAVE),
-    Case("a writer draws", MEDIA, ("files:write",), True, {**DRAW, "approved": True}),
-    Case("drawing is asked for", MEDIA, ("files:write",), True, DRAW, ASKED),
-    Case("a far provider is shown", MEDIA, ("*",), True, {**DRAW, "leaves_machine": True, "touched": TAINTED}, BOTH),
-    Case("a chatter does not draw", MEDIA, ("chat",), False, DRAW),
-    Case("a blocked provider", MEDIA, ("*",), False, DRAW, settings={"blocked_providers": ["offline"]}),
     Case("one's own memory", KEEP, ("memory",), True, {"kind": "fact", "user": "ada"}),
     Case("the owner keeps for others", KEEP, ("*",), True, {"kind": "fact", "user": "bob"}),
     Case("another's memory", KEEP, ("memory",), False, {"kind": "fact", "user": "bob"}),
@@ -187,11 +172,11 @@ MATRIX = [
     Case("a holder of admin.roots adds a root", "admin.roots", ("admin.roots",), True),
     Case("an admin adds no root", "admin.roots", ("admin",), False),
     Case("nor below it", "admin.roots.add", ("admin",), False),
-    Case("prompts are kept when set", PROMPT, ("chat",), True, settings={"store_full_prompt": True}),
-    Case("prompts are not kept", PROMPT, ("*",), False),
     Case("a chatter adds a webhook", "webhook.add", ("chat",), True, {"destination": "hooks.example.org"}),
     Case("a writer without chat adds none", "webhook.add", ("files:write",), False, {"destination": "example.org"}),
     Case("nor to a metadata server", "webhook.add", ("*",), False, {"destination": "169.254.169.254"}),
+    Case("a chatter cancels a turn", "turn.cancel", ("chat",), True),
+    Case("a reader cancels none", "turn.cancel", ("files:read",), False),
     Case("a chatter shares a session", "session.share", ("chat",), True),
     Case("a writer without chat does not", "session.share", ("files:write",), False),
     Case("an admin manages keys", "admin.keys.write", ("admin",), True),

@@ -71,3 +71,12 @@ def test_bundle_contains_no_negation() -> None:
 def test_the_shipped_settings_are_those_that_the_rules_read() -> None:
     read = set(re.findall(r"data\.settings\.(\w+)", (SHIPPED / "suma.rego").read_text()))
     assert read == set(json.loads((SHIPPED / "data.json").read_text())["settings"])
+
+
+@pytest.mark.requirement("S3-52")
+def test_every_action_of_the_bundle_is_asked() -> None:
+    actions = re.findall(r'input\.action == "([^"]+)"', (SHIPPED / "suma.rego").read_text())
+    sources = "".join(
+        file.read_text() for room in ("libs", "services") for file in (SHIPPED.parents[1] / room).rglob("*.py")
+    )
+    assert [action for action in actions if f'"{action}"' not in sources] == []
