@@ -53,6 +53,7 @@ from libs.events.tools import (
     ToolUnknown,
 )
 from libs.events.values import (
+    NOTHING,
     POLICY,
     Args,
     Asset,
@@ -70,6 +71,7 @@ from libs.events.values import (
     Step,
     StepState,
     ToolCall,
+    Touched,
     Usage,
     refused,
 )
@@ -78,6 +80,7 @@ __all__ = [
     "ATTACHMENTS_MOST",
     "DENIED",
     "MORE_BELOW",
+    "NOTHING",
     "POLICY",
     "ActionRecorded",
     "ActionsRecorded",
@@ -128,6 +131,7 @@ __all__ = [
     "ToolStarted",
     "ToolSucceeded",
     "ToolUnknown",
+    "Touched",
     "TurnAnalysed",
     "TurnCancelRequested",
     "TurnDegraded",

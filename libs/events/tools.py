@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, event
 from libs.events.topics import TOOL_REQUESTS, TOOL_RESULTS
-from libs.events.values import Args, Asset, Body, Diff, Hitl
+from libs.events.values import Args, Asset, Body, Diff, Hitl, Touched
 
 
 @event("suma.tool.requested.v1", TOOL_REQUESTS)
@@ -42,6 +42,8 @@ class ToolRequested(Event):
     """
     listed: tuple[str, ...] = ()
     """Names of the args that an earlier step's result filled: what they hold was chosen in bulk, not named. A hint."""
+    touched: Touched = Touched()
+    """The content that the session had read when this was decided. By default all kinds."""
     grant: str
 
 
@@ -82,6 +84,8 @@ class ToolSucceeded(Event):
     """The stage's net change, if the call changed the stage."""
     commit_id: str | None = None
     warnings: tuple[str, ...] = ()
+    touched: Touched = Touched()
+    """The content that the result shows. By default all kinds."""
 
 
 @event("suma.tool.failed.v1", TOOL_RESULTS)
@@ -94,6 +98,8 @@ class ToolFailed(Event):
     code: str
     error: str
     conflicts: tuple[str, ...] = ()
+    touched: Touched = Touched()
+    """The content that the error may show. By default all kinds."""
 
 
 @event("suma.tool.denied.v1", TOOL_RESULTS)

@@ -232,6 +232,28 @@ class Diff(Value):
         return self.created + self.changed + self.overwritten + self.deleted + self.moved
 
 
+class Touched(Value):
+    """The kinds of content that something rests on. A missing field, as in an older event, counts as touched."""
+
+    private: bool = True
+    """Names or contents of a person's files, memories, or what another system knows of them."""
+    untrusted: bool = True
+    """Text that others may have written: contents of files, pages, answers of external tools."""
+    secret: bool = True
+    """Contents of a file whose name says that it holds keys or passwords."""
+
+    def plus(self, later: Touched) -> Touched:
+        """Return the union: what was touched once stays touched."""
+        return Touched(
+            private=self.private or later.private,
+            untrusted=self.untrusted or later.untrusted,
+            secret=self.secret or later.secret,
+        )
+
+
+NOTHING = Touched(private=False, untrusted=False, secret=False)
+
+
 class Usage(Value):
     """Token usage of a model call. `cost_micros` is in millionths of a US dollar."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from fnmatch import translate
 from typing import Any
 
 from libs.guards.blocked import PathRefused
@@ -23,6 +24,14 @@ odd characters occur in real file names.
 
 LONGEST = 4096
 """Most bytes of a path (PATH_MAX of Linux)."""
+
+_SECRETS = """
+    .env .env.* *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk id_rsa* id_dsa* id_ecdsa* id_ed25519*
+    .netrc _netrc .pgpass .npmrc .pypirc .git-credentials .htpasswd credentials credentials.* secrets secrets.*
+    .ssh .gnupg .aws .azure .kube .docker
+"""
+SECRET = re.compile("|".join(map(translate, _SECRETS.split())), re.IGNORECASE)
+"""Names of files and folders that hold keys, passwords or tokens by the custom of widespread programs."""
 
 DEEPEST = 32
 """Deepest nesting of args; deeper values are refused."""
@@ -43,6 +52,11 @@ def within(root: str, path: str, *, home: str | None = None) -> str:
         return posixpath.normpath(path)
     # `normpath` keeps two leading slashes (POSIX), and such a path would match no root.
     return _relative(root, posixpath.normpath("/" + path.lstrip("/")))
+
+
+def is_secret(path: str) -> bool:
+    """Return whether the file, or a folder on the way to it, has the name of one that holds secrets."""
+    return any(SECRET.match(name) for name in path.split("/"))
 
 
 def at_home(path: str) -> bool:

@@ -86,6 +86,7 @@ def define(name: str, listed: Listed, server: RemoteServer) -> ToolDefinition:
         declared=effect,
         leaves_machine=True,
         destination=server.host,
+        costs_money=_names(server.costs_money, listed.name),
         tenants=server.tenants,
         # Settings that change the tool's class make it another tool: a plan from before does not run.
         digest=hashlib.sha256(canonical([tool, digest, effect.value, server.tenants])).hexdigest(),

@@ -38,6 +38,8 @@ class RemoteServer(BaseModel):
     """Tools that change nothing, if the server says so too; `*` for all. Their calls are repeated after a failure."""
     idempotent: tuple[str, ...] = ()
     """Tools that may be repeated, if the server says so too; `*` for all."""
+    costs_money: tuple[str, ...] = ()
+    """Tools that are charged for; `*` for all. A committee reviews each plan with one."""
     tenants: tuple[str, ...] = ()
     """The tenants that may use the server; empty: all."""
     connect_seconds: float = Field(default=10.0, gt=0, le=60)

@@ -146,6 +146,8 @@ class ToolDefinition:
     leaves_machine: bool = False
     destination: str | None = None
     """The host that receives the args of a remote tool; policy may block it."""
+    costs_money: bool = False
+    """Whether a call is charged for, as its author or the settings of its server say."""
     tenants: tuple[str, ...] = ()
     """The tenants that may use the tool; empty: all."""
     deletes_with: str = ""

@@ -27,6 +27,7 @@ def definition(tool: Tool) -> ToolDefinition:
         returns=getattr(tool, "returns", {}),
         declared=effect,
         leaves_machine=getattr(tool, "leaves_machine", True),
+        costs_money=getattr(tool, "costs_money", False),
         digest=hashlib.sha256(canonical([tool.name, tool.description, tool.parameters, effect.value])).hexdigest(),
     )
 
@@ -44,6 +45,7 @@ def as_json(tool: ToolDefinition) -> dict[str, Any]:
         "declared": tool.effect_class.value,
         "leaves_machine": tool.leaves_machine,
         "destination": tool.destination,
+        "costs_money": tool.costs_money,
         "tenants": list(tool.tenants),
         "digest": tool.digest,
     }

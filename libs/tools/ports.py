@@ -88,6 +88,7 @@ class Tool(Protocol):
         returns: the fields of `Outcome.data` with their JSON Schemas; later steps may refer to these.
         leaves_machine: False where its args never leave this machine. By default they are assumed to, and a person
             sees what leaves (architecture.md 9).
+        costs_money: True where a call is charged for; a committee then reviews each plan with it. False by default.
     """
 
     name: str

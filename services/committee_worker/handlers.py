@@ -168,7 +168,8 @@ class Handlers:
         return recorded.emit(_approved(case.reviewed(review), plan, committee=False))
 
     async def _required(self, cause: Cause, case: Deliberation, plan: Plan) -> Decision:
-        named = {step.tool for step in plan.steps}
+        planned = {step.tool for step in plan.steps}
+        named = [tool for tool in self._tools(cause.tenant) if tool.name in planned]
         return await committee_required(
             self._policy,
             {
@@ -179,8 +180,8 @@ class Handlers:
                 "turn": case.turn_id,
                 # The checks have compared this with the tools by now.
                 "mutates": any(step.mutates for step in plan.steps),
-                "leaves_machine": any(tool.leaves_machine for tool in self._tools(cause.tenant) if tool.name in named),
-                "costs_money": False,
+                "leaves_machine": any(tool.leaves_machine for tool in named),
+                "costs_money": any(tool.costs_money for tool in named),
             },
         )
 

@@ -13,6 +13,7 @@ import orjson
 
 from libs.changes import Changeset, Row
 from libs.database import Database, Schema
+from libs.events import NOTHING
 from services.conversation_worker.admission import Slots
 from services.conversation_worker.rows import ApprovalRow, SessionRow, StepRow, TurnRow
 from services.conversation_worker.turn.state import Approval, Conversation, Session, StepRun, Turn
@@ -46,7 +47,7 @@ class Store:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.load_session(connection, tenant=tenant, session=session_id)
         if row is None:
-            return Conversation(Session(session_id=session_id))
+            return Conversation(Session(session_id=session_id, touched=NOTHING))
         doc = orjson.loads(row["session"])
         return Conversation(
             Session.model_validate({**doc, "version": row["version"], "epoch": row["epoch"], "root": row["root"]}),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from libs.changes import Cause, Changeset
-from libs.events import ActionRecorded, ToolFailed, ToolRequested
+from libs.events import ActionRecorded, ToolFailed, ToolRequested, Touched
 from libs.leases import Lease
 from libs.policy import Decision
 from services.tool_executor.rows import CallClosed, CallOpened
@@ -67,7 +67,9 @@ def allowed(request: ToolRequested, decision: Decision) -> ActionRecorded:
     return recorded(request, "decision", "allow", rule=decision.rule, revision=decision.revision)
 
 
-def failure(request: ToolRequested, code: str, error: str, *, conflicts: tuple[str, ...] = ()) -> ToolFailed:
+def failure(
+    request: ToolRequested, code: str, error: str, *, touched: Touched, conflicts: tuple[str, ...] = ()
+) -> ToolFailed:
     return ToolFailed(
         call_id=request.call_id,
         turn_id=request.turn_id,
@@ -75,4 +77,5 @@ def failure(request: ToolRequested, code: str, error: str, *, conflicts: tuple[s
         code=code,
         error=error[:TEXT_MOST],
         conflicts=conflicts,
+        touched=touched,
     )

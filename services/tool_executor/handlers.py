@@ -12,6 +12,7 @@ from libs.bus import Record
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
+    NOTHING,
     ActionRecorded,
     Envelope,
     ToolCancelRequested,
@@ -25,7 +26,7 @@ from libs.objects import bodies
 from libs.policy import POLICY_SECONDS
 from libs.runtime import Platform
 from libs.telemetry import logger
-from services.tool_executor import calls, event_sizes
+from services.tool_executor import calls, event_sizes, touched
 from services.tool_executor.blobs import clearing
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.effects.external_calls import Effects
@@ -134,6 +135,7 @@ class Handlers:
                 diff=output.diff,
                 commit_id=output.commit_id,
                 warnings=event_sizes.warnings(output.warnings),
+                touched=touched.by(self._platform.skills, request, output.reads),
             ),
         )
 
@@ -145,7 +147,11 @@ class Handlers:
         return calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]}).emit(
             calls.recorded(request, "outcome", "failed", rule=code),
             calls.failure(
-                request, code, str(error), conflicts=event_sizes.fitting(conflicts[:200], event_sizes.CONFLICTS_BYTES)
+                request,
+                code,
+                str(error),
+                touched=touched.by(self._platform.skills, request),
+                conflicts=event_sizes.fitting(conflicts[:200], event_sizes.CONFLICTS_BYTES),
             ),
         )
 
@@ -244,5 +250,6 @@ class Handlers:
 def _cancelled_before(cause: Cause, request: ToolRequested) -> Changeset:
     """Close a call whose turn was cancelled before it arrived."""
     return calls.opened(cause, request, "failed", {"code": "CANCELLED"}).emit(
-        calls.recorded(request, "decision", "stale"), calls.failure(request, "CANCELLED", "the turn was cancelled")
+        calls.recorded(request, "decision", "stale"),
+        calls.failure(request, "CANCELLED", "the turn was cancelled", touched=NOTHING),
     )

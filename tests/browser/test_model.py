@@ -107,9 +107,14 @@ async def test_hostile_answer_runs_and_fetches_nothing(reader: Visitor, thinking
 async def test_step_shows_the_page_that_it_read(reader: Visitor, thinking: Live, there: Vendor, site: Site) -> None:
     site.paths["/news"] = web_site.page("<title>Tea news</title><h1>Tea</h1><p>Tea is <b>cheap</b> today.</p>")
     url = site.url("/news", host=PRIVATE)
+    # After the contents of a file, which others may have written, a person sees each address.
+    there.play(planned(("parse-content.parse", {"path": "a.csv"})), said("It is read."))
     there.play(planned(("web.fetch", {"url": url})), APPROVED, said("Tea is cheap."))
     page = await reader.open("/chat")
-    await ask(page, "what does the page say about tea?", thinking.folder("pages", {"a.txt": "a"}))
+    await ask(page, "read a.csv", thinking.folder("pages", {"a.csv": "a,b"}))
+    await ended(page)
+    await page.get_by_label("Message").fill("what does the page say about tea?")
+    await page.get_by_role("button", name="Send").click()
     await expect(page.get_by_text(f"Its arguments are sent to {PRIVATE}.")).to_be_visible()
     await expect(page.get_by_label("Arguments")).to_contain_text(url)
     await approval(page).click()

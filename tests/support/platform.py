@@ -118,6 +118,8 @@ class ControllablePolicy:
     renamed: dict[str, str] = field(default_factory=dict)
     """Action → another rule's name, as after a change of the bundle."""
     asked: list[str] = field(default_factory=list)
+    told: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
+    """The action and facts of each question, in order."""
 
     @property
     def revision(self) -> str:
@@ -132,6 +134,7 @@ class ControllablePolicy:
 
     async def decide(self, action: str, input: Mapping[str, object]) -> Decision:
         self.asked.append(action)
+        self.told.append((action, input))
         if action in self.silent or "*" in self.silent:
             raise PolicyUnanswered
         if action in self.failing:

@@ -25,6 +25,7 @@ def is_awaited(uow: UnitOfWork, result: Result) -> bool:
 
 def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
     """Record an awaited result."""
+    _touch(uow, result)
     if uow.turn.working == result.call_id:
         _workspace(uow, result)
     else:
@@ -34,6 +35,7 @@ def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
 
 def leave(context: TurnContext, uow: UnitOfWork, result: Result, refused: Outcome) -> None:
     """Record a result whose consequences policy cannot decide, and stop the turn."""
+    _touch(uow, result)
     if uow.turn.working == result.call_id:
         uow.take(Input.LOST)
         uow.update_turn(working=None, commit_id=None, outcome=uow.turn.outcome or refused)
@@ -43,6 +45,12 @@ def leave(context: TurnContext, uow: UnitOfWork, result: Result, refused: Outcom
         finish.stop(uow, refused)
     else:
         finish.when_idle(uow)
+
+
+def _touch(uow: UnitOfWork, result: Result) -> None:
+    # A refusal and a question about an effect are in our own words.
+    if isinstance(result, ToolSucceeded | ToolFailed):
+        uow.touch(result.touched)
 
 
 def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:

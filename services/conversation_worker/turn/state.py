@@ -8,7 +8,22 @@ from enum import StrEnum
 from pydantic import Field
 
 from libs import ids
-from libs.events import Args, Asset, Body, Diff, Exchange, Hitl, Json, Plan, Step, StepState, ToolCall, Usage, Value
+from libs.events import (
+    Args,
+    Asset,
+    Body,
+    Diff,
+    Exchange,
+    Hitl,
+    Json,
+    Plan,
+    Step,
+    StepState,
+    ToolCall,
+    Touched,
+    Usage,
+    Value,
+)
 
 EFFECT = "effect"
 """The kind of a question whether an effect happened."""
@@ -202,6 +217,8 @@ class Session(Value):
     history: tuple[Exchange, ...] = ()
     read: dict[str, int] = Field(default_factory=dict)
     """Paths that were read, with the epoch at which they were (S0-14)."""
+    touched: Touched = Touched()
+    """The content that its turns have read. Never reset: each turn sees the history, which rests on earlier ones."""
     commits: tuple[str, ...] = ()
     """Committed changesets of files that can be rolled back, oldest first."""
     undone: tuple[str, ...] = ()

@@ -45,8 +45,7 @@ async def ask_policy(
         skill=tool.skill,
         epoch=uow.session.epoch,
         allowed_tools=as_policy_reads(context.settings.tools, tool.name),
-        # Files are a person's and may come from anywhere, so every call counts as having seen both.
-        touched={"private": True, "untrusted": True, "secret": False},
+        touched=uow.session.touched.model_dump(),
         destination=tool.destination_of(args),
         paths_in_scope=_in_scope(uow, tool, args),
         approved=approved,
@@ -86,6 +85,7 @@ def build_request(
         allowed=context.settings.tools,
         approval_id=approval_id,
         unstaged=not uow.turn.dirty,
+        touched=uow.session.touched,
         grant="",
     )
 

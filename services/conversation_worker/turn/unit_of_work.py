@@ -21,6 +21,7 @@ from libs.events import (
     Json,
     StepChanged,
     StepState,
+    Touched,
     TurnEnded,
     Usage,
 )
@@ -101,6 +102,10 @@ class UnitOfWork:
 
     def update_session(self, **update: Any) -> None:
         self.conversation = replace(self.conversation, session=_updated(self.session, update))
+
+    def touch(self, more: Touched) -> None:
+        """Remember what the session's next thoughts may rest on."""
+        self.update_session(touched=self.session.touched.plus(more))
 
     def open_turn(self, turn: Turn) -> None:
         self.conversation = Conversation(self.session, turn)

@@ -27,6 +27,7 @@ from services.tool_executor.effects.attempts import Attempts, DidNotHappen, Effe
 from services.tool_executor.effects.ledger import DID_NOT_HAPPEN, HAPPENED, OPEN, UNDONE, UNKNOWN, EffectRecord, Ledger
 from services.tool_executor.effects.recovery import can_be_settled
 from services.tool_executor.settings import Settings
+from services.tool_executor.touched import OUTSIDE
 
 EFFECT, SETTLE = "effect", "settle"
 UNKEPT = "What it returned could not be kept."
@@ -144,7 +145,7 @@ def _without(lease: Lease, why: str, *, code: str, state: str = DID_NOT_HAPPEN) 
     """Close a call whose effect did not happen and will not."""
     request, why = calls.request_of(lease), _legible(why)
     return _closed(lease, {"code": code, "error": why}, call="failed", effect=state).emit(
-        calls.recorded(request, "outcome", "failed", rule=code), calls.failure(request, code, why)
+        calls.recorded(request, "outcome", "failed", rule=code), calls.failure(request, code, why, touched=OUTSIDE)
     )
 
 
@@ -188,6 +189,7 @@ def _succeeded(request: ToolRequested, body: Body, summary: str, warnings: tuple
         data=body,
         summary=summary,
         warnings=warnings,
+        touched=OUTSIDE,
     )
 
 
