@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -46,6 +47,10 @@ async def engine() -> AsyncIterator[str]:
             yield address
         finally:
             await _stop(server)
+            # The engine leaves its mount of the network namespace, and with it the folder could not be removed.
+            await asyncio.to_thread(
+                subprocess.run, ["umount", f"{folder}/exec/netns/default"], stderr=subprocess.DEVNULL
+            )
 
 
 def _existing() -> str:
