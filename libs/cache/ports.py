@@ -1,4 +1,4 @@
-"""The port for token deltas: a model's text on its way to viewers while it is generated."""
+"""The port for deltas: the text of a model or of a command on its way to viewers while it is written."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ class Stream(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """New text of a model call. A viewer that sees a higher attempt of a call discards the lower one's text."""
+    """New text of a model call, or of a tool call's command. A viewer that sees a higher attempt of a call discards the
+    lower one's text.
+    """
 
     call: str
     attempt: int
     text: str
+    step: str | None = None
+    """The step whose command wrote this; None for the text of a model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,12 +204,13 @@ def _of_notice(id: str) -> str:
 
 
 def _fields(delta: Delta) -> dict[FieldT, EncodableT]:
-    return {"call": delta.call, "attempt": delta.attempt, "text": delta.text}
+    step: dict[FieldT, EncodableT] = {"step": delta.step} if delta.step is not None else {}
+    return {"call": delta.call, "attempt": delta.attempt, "text": delta.text, **step}
 
 
 def _entry(position: str, said: Mapping[str, str]) -> StreamEntry:
     """Return an entry. Anything may write to a cache, and what does not fit costs only itself."""
     try:
-        return StreamEntry(position, Delta(said["call"], int(said["attempt"]), said["text"]))
+        return StreamEntry(position, Delta(said["call"], int(said["attempt"]), said["text"], said.get("step")))
     except (KeyError, ValueError):
         return StreamEntry(position, None)

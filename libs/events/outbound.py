@@ -99,7 +99,9 @@ class StepChanged(Event):
     result: Asset | None = None
     """The result of a step that succeeded, if it is too large for an event."""
     data: Json = None
-    """The result itself, in a turn of one given call; a large one is only in `result`."""
+    """The result itself, of a command or in a turn of one given call. A large one is in `result`; of a large one of a
+    command, this is an excerpt.
+    """
     verdict: str = ""
     """The policy's verdict on the last attempt: allow | ask | deny."""
     rule: str = ""

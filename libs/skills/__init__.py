@@ -8,6 +8,7 @@ from libs.skills.catalogue import NeedsSandbox, Skills, UnknownTool
 from libs.skills.categories import Categories, date_in, free_name
 from libs.skills.definitions import (
     ATTACHMENTS,
+    COMMAND_TOOL,
     Effect,
     Kind,
     Need,
@@ -28,6 +29,7 @@ from libs.skills.use import USE, NoSandbox, NoSuchReference, UnknownSkill, use
 
 __all__ = [
     "ATTACHMENTS",
+    "COMMAND_TOOL",
     "LOADER",
     "REFERENCE",
     "USE",

@@ -32,6 +32,10 @@ class Kind(StrEnum):
     """Programs (skill.py or scripts/), which run only in a sandbox."""
 
 
+COMMAND_TOOL = "run-commands.run"
+"""The bundled tool whose result is the output of a program."""
+
+
 class Source(StrEnum):
     """The place where a skill was found, highest precedence first (S2-24)."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
@@ -49,10 +50,12 @@ class Output:
 
     show: Callable[[str], None]
     pieces: list[bytes] = field(default_factory=list)
+    _decoder: IncrementalDecoder = field(default_factory=lambda: getincrementaldecoder("utf-8")("replace"))
 
     def take(self, piece: Piece) -> None:
         self.pieces.append(piece.data)
-        self.show(piece.data.decode("utf-8", "replace"))
+        # A piece may end within a letter.
+        self.show(self._decoder.decode(piece.data))
 
     @property
     def text(self) -> str:
@@ -80,6 +83,8 @@ class Done:
     changes: Changes
     left_out: Sequence[str]
     """Paths that were not copied into the sandbox."""
+    sandbox: str
+    """The backend that ran it."""
 
 
 class CommandRuns:
@@ -126,7 +131,7 @@ class CommandRuns:
             ended = await session.run(command, output.take)
             changes = await asyncio.to_thread(room.scratch.changes, stage.blob_cache)
             room.used = self._now()
-        return Done(ended, output.text, changes, [one.path for one in left_out])
+        return Done(ended, output.text, changes, [one.path for one in left_out], backend.name)
 
     async def sweep(self) -> None:
         """Remove idle rooms until the service stops, and then all of them."""
@@ -204,12 +209,15 @@ def as_data(done: Done, changed: Sequence[str]) -> dict[str, Any]:
         "output": output,
         "truncated": ended.truncated,
         "limit": ended.limit,
+        "sandbox": done.sandbox,
         "changed": list(changed[:NAMED_MOST]),
         "refused": [{"path": one.path, "reason": one.reason} for one in done.changes.refused[:NAMED_MOST]],
     }
     if len(output) > FIRST + LAST:
         left_out = f"\n[{len(output) - FIRST - LAST:,} characters are left out]\n"
-        data["excerpt"] = {"exit_code": ended.code, "output": output[:FIRST] + left_out + output[-LAST:]}
+        # Without lists of paths, which may be long: the summary counts them.
+        known = {name: data[name] for name in ("exit_code", "limit", "sandbox")}
+        data["excerpt"] = {**known, "output": output[:FIRST] + left_out + output[-LAST:]}
     return data | ({"left_out": list(done.left_out[:NAMED_MOST])} if done.left_out else {})
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from libs import ids
+from libs.cache import Delta, Stream
 from libs.changes import Changeset
 from libs.errors import Conflict, NotFound, Rejected, Unavailable
 from libs.events import Diff, ToolRequested
@@ -33,6 +34,7 @@ from services.tool_executor.command_runs import CommandRuns
 from services.tool_executor.content import Contents, Question, as_data
 from services.tool_executor.fetching import Fetcher
 from services.tool_executor.history import History
+from services.tool_executor.live_output import shown_live
 from services.tool_executor.rows import JournalEntry
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.tools import containing, importing
@@ -228,7 +230,9 @@ class CallRunner:
         context = ToolContext(stage, self._categories(), mutates=True, reason=request.tool, limits=self._limits)
         before = stage.version
         with cancel:
-            run = await self._commands.run(whose, stage, args, show=_unseen, check=cancel.check)
+            stream, empty = Stream(lease.tenant, request.turn_id), Delta(lease.id, lease.attempts, "", request.step_id)
+            async with shown_live(self._platform.deltas, stream, empty) as show:
+                run = await self._commands.run(whose, stage, args, show=show, check=cancel.check)
             applied = await asyncio.to_thread(context.put, run.changes.operations)
         paths = applied.paths if applied is not None else ()
         done = ToolOutput(
@@ -441,10 +445,6 @@ class CallRunner:
         diff = await asyncio.to_thread(shown_diff.of_stage, workspace.stage, workspace.revision, self._history.days)
         summary = "The stage is as it was before that step."
         return CallOutput({}, summary, workspace, length=version, base=version, diff=diff)
-
-
-def _unseen(text: str) -> None:
-    """Show nothing."""
 
 
 def _left_alone(stage: Stage, path: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from libs.database import Dsns
-from libs.events import ToolSucceeded
+from libs.events import StepChanged, ToolSucceeded
 from libs.sandbox import Sandboxes
 from tests.conformance.sandbox.rigs import Rig
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
@@ -88,3 +88,19 @@ async def test_command_beyond_its_time_ends_with_its_output(where: Dsns, tmp_pat
         await at.asked(session="s")
         (done,) = await results(at)
         assert (done["limit"], done["output"]) == ("time", "begun\n")
+
+
+async def test_step_shows_both_ends_of_a_long_output(where: Dsns, tmp_path: Path, rig: Rig) -> None:
+    steps = plan(
+        ("edit-files.write", {"path": "long.py", "content": "print('begin' + 'x' * 100_000 + 'end')"}),
+        ("run-commands.run", {"command": "python3 -B long.py"}),
+    )
+    sandbox = rig.launcher()
+    async with run_platform(where, tmp_path, model=scripted_model(steps), sandboxes=(Sandboxes(sandbox),)) as at:
+        await at.say("run it", session="s", root=at.folder("a.txt"), hitl="bypass")
+        await at.asked(session="s")
+        (shown,) = [event for event in await at.logged("s") if isinstance(event, StepChanged) and event.result]
+        assert isinstance(shown.data, dict)
+        assert (shown.data["exit_code"], shown.data["sandbox"]) == (0, sandbox.name)
+        output = str(shown.data["output"])
+        assert (output[:6], output[-5:], len(output) < 50_000) == ("beginx", "xend\n", True)

@@ -26,6 +26,7 @@ from libs.events import (
     Usage,
 )
 from libs.leases import NewLease
+from libs.skills import COMMAND_TOOL
 from libs.telemetry import metrics
 from libs.texts import proposed
 from services.conversation_worker.store import Rows, Store
@@ -203,9 +204,13 @@ class UnitOfWork:
             self._former[run.step_id] = self._loaded.step_run(run.step_id) or run
         self._steps[run.step_id] = (turn_id, changed)
         if changed.state is not run.state:
-            data = _data(changed) if self._of_given_call(turn_id) else None
-            self.emit(_step_changed(turn_id, changed, data))
+            self.emit(_step_changed(turn_id, changed, self._shown_data(turn_id, changed)))
         return changed
+
+    def _shown_data(self, turn_id: str, run: StepRun) -> Json:
+        if self._of_given_call(turn_id):
+            return _data(run)
+        return (_data(run) or _excerpt(run)) if run.step.tool == COMMAND_TOOL else None
 
     def _of_given_call(self, turn_id: str) -> bool:
         turn = self.conversation.turn
@@ -350,6 +355,10 @@ def _data(run: StepRun) -> Json:
     """Return the step's result, if it fits into an event."""
     body = run.data
     return body.json_ if run.state is StepState.SUCCEEDED and body is not None and body.sha256 is None else None
+
+
+def _excerpt(run: StepRun) -> Json:
+    return run.data.excerpt if run.state is StepState.SUCCEEDED and run.data is not None else None
 
 
 def _result(run: StepRun) -> Asset | None:

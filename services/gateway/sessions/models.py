@@ -314,6 +314,8 @@ class Delta(ResponseModel):
     call: str
     attempt: int
     text: str
+    step_id: str | None = None
+    """The step whose command wrote this; null for the text of the answer."""
 
 
 class EventList(ResponseModel):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Annotated, Any, cast
 
@@ -202,4 +202,4 @@ async def _encoded(view: View) -> AsyncGenerator[bytes]:
 
 def delta_of(item: TextDelta) -> dict[str, Any]:
     """Return the body of a `Delta`."""
-    return {"turn_id": item.turn_id, "call": item.call, "attempt": item.attempt, "text": item.text}
+    return asdict(item)

@@ -37,12 +37,13 @@ class TooManyStreams(Crowded):
 
 @dataclass(slots=True)
 class PartialText:
-    """The partial text of a turn's current model call."""
+    """The partial text of a turn's current model call, or the output of its current command."""
 
     position: str = START
     call: str = ""
     attempt: int = 0
     text: str = ""
+    step: str | None = None
 
     def append(self, entries: Sequence[StreamEntry]) -> None:
         """Append deltas; another call, or a new attempt, starts from empty text."""
@@ -51,7 +52,7 @@ class PartialText:
             if (delta := entry.delta) is None:
                 continue
             if (delta.call, delta.attempt) != (self.call, self.attempt):
-                self.call, self.attempt, self.text = delta.call, delta.attempt, ""
+                self.call, self.attempt, self.text, self.step = delta.call, delta.attempt, "", delta.step
             self.text = (self.text + delta.text)[:PARTIAL_TEXT_MOST]
 
 

@@ -26,12 +26,16 @@ SPREAD = (0.7, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of a model's partial text. If call or attempt changed, the previous text is void."""
+    """A piece of a model's partial text, or of a command's output. If call or attempt changed, the previous text is
+    void.
+    """
 
     turn_id: str
     call: str
     attempt: int
     text: str
+    step_id: str | None = None
+    """The step whose command wrote this; None for the text of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,9 @@ class Viewer:
             length = 0
         fresh = partial.text[length:]
         self._sent_until = partial.call, partial.attempt, len(partial.text)
-        return [TextDelta(self._turn, partial.call, partial.attempt, fresh)] if fresh and self._turn is not None else []
+        if not fresh or self._turn is None:
+            return []
+        return [TextDelta(self._turn, partial.call, partial.attempt, fresh, partial.step)]
 
 
 async def first(

@@ -124,6 +124,8 @@ class TurnClient:
         view = await View.of(self._here, self._who, self._connection, turn.session_id, after, turn.turn_id)
         async with aclosing(view.items()) as items:
             async for item in items:
+                if isinstance(item, TextDelta) and item.step_id is not None:
+                    continue  # Other protocols have one text: the output of a command would become the answer.
                 if not isinstance(item, Numbered | TextDelta) or item.turn_id == turn.turn_id:
                     yield item
 

@@ -295,7 +295,7 @@ async def test_partial_text_reaches_sockets_without_a_number(gateway_where: Dsns
                 await deltas.append(Stream(web.home.tenant, turn), Delta("c1", 1, "Hel"))
                 (*_, delta) = await messages(stream, until="delta")
         await client.aclose()
-    assert delta == {"type": "delta", "turn_id": turn, "call": "c1", "attempt": 1, "text": "Hel"}
+    assert delta == {"type": "delta", "turn_id": turn, "call": "c1", "attempt": 1, "text": "Hel", "step_id": None}
 
 
 @pytest.mark.requirement("A19")

@@ -293,7 +293,7 @@ async def test_partial_text_reaches_viewers_without_a_number(
             await read(stream, viewer)
 
     (said,) = [(id, data) for id, type, data in viewer.events if type == "delta"]
-    assert said == (None, {"turn_id": turn, "call": "c1", "attempt": 1, "text": "Hel"})
+    assert said == (None, {"turn_id": turn, "call": "c1", "attempt": 1, "text": "Hel", "step_id": None})
     assert viewer.seqs() == [1, 2, 3]
     # The web application's types are generated from these models.
     assert said[1].keys() == models.Delta.model_fields.keys()
@@ -363,4 +363,21 @@ async def test_late_viewer_receives_the_earlier_partial_text(
         async with opened(client, session) as stream:
             await read(stream, viewer, until="delta")
 
-    assert viewer.events[-1][2] == {"turn_id": turn, "call": "c1", "attempt": 2, "text": "Hello"}
+    assert viewer.events[-1][2] == {"turn_id": turn, "call": "c1", "attempt": 2, "text": "Hello", "step_id": None}
+
+
+async def test_output_of_a_command_reaches_viewers_with_its_step(
+    gateway_where: Dsns, owner: str, deltas: RedisDeltas
+) -> None:
+    async with _served(gateway_where, owner, deltas=deltas) as (home, client):
+        session, turn = await _turn(client)
+        viewer = Sse()
+        async with opened(client, session, until=turn) as stream:
+            await home.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"))
+            await deltas.append(Stream(home.tenant, turn), Delta("run", 1, "ran 1 test", "s1"))
+            await read(stream, viewer, until="delta")
+            await deltas.append(Stream(home.tenant, turn), Delta("answer", 1, "Done."))
+            await read(stream, viewer, until="delta")
+
+    said = [(data["step_id"], data["text"]) for _, type, data in viewer.events if type == "delta"]
+    assert said == [("s1", "ran 1 test"), (None, "Done.")]

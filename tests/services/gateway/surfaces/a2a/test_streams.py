@@ -23,6 +23,7 @@ from libs.keys.file import FileKeys
 from libs.policy import Policy
 from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT
 from tests.services.gateway.running import running_gateway, served
+from tests.services.gateway.sse import Sse, opened, read
 from tests.services.gateway.surfaces.a2a.agent import BINDINGS, DIGEST, Agent, Worker, message, request, streamed
 
 
@@ -131,6 +132,23 @@ async def test_partial_text_streams_only_where_it_is_activated(agent: Agent) -> 
         await client.cancel_task(CancelTaskRequest(id=task))
         assert kinds(await other.rest()) == ["canceled"]
     assert pieces == [("Hal", False), ("Hel", False), ("lo", True)]
+
+
+async def test_output_of_a_command_is_no_partial_text(agent: Agent) -> None:
+    partial = {"A2A-Extensions": PARTIAL_TEXT}
+    async with agent.client(streaming=True, **partial) as client, agent.http() as http:
+        task = await send_now(client, "wait")
+        reading, turn = Reading(client, task), Stream(agent.gateway.tenant, task)
+        await reading.begun()
+        session = (await http.get(f"/v1/turns/{task}")).json()["session_id"]
+        async with opened(http, session) as stream:
+            await agent.gateway.platform.deltas.append(turn, Delta("run", 1, "ran 1 test", "s1"))
+            await read(stream, Sse(), until="delta")
+        await agent.gateway.platform.deltas.append(turn, Delta("answer", 1, "Done."))
+        while not (piece := (await reading.begun()).artifact_update.artifact).artifact_id:
+            pass
+        await client.cancel_task(CancelTaskRequest(id=task))
+    assert piece.parts[0].text == "Done."
 
 
 async def test_ended_and_others_tasks_have_no_stream(agent: Agent) -> None:
