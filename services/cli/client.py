@@ -20,6 +20,8 @@ from services.cli.streams import PartialText, SessionEvent, TextDelta, read
 Json = Any
 TextCallback = Callable[[str, str], None]
 """Receives a turn's ID and the answer text that its model has written so far."""
+OutputCallback = Callable[[str, str, str], None]
+"""Receives a turn's ID, a step's, and the output that its command has written so far."""
 CALL_SECONDS = 30.0
 READ_SECONDS = 45.0
 """The server sends something at least every 15 s; after three misses the connection counts as dead."""
@@ -42,6 +44,10 @@ class _RetryLater(httpx.TransportError):
 
 def _ignore_text(turn: str, text: str) -> None:
     """Ignore partial text, for callers that want only events."""
+
+
+def _ignore_output(turn: str, step: str, output: str) -> None:
+    """Ignore the output of commands, for callers that want only events."""
 
 
 class Client:
@@ -138,18 +144,29 @@ class Client:
         return self._call("GET", path, params=params).json()
 
     def events(
-        self, session: str, *, after: int = 0, until: str | None = None, on_text: TextCallback = _ignore_text
+        self,
+        session: str,
+        *,
+        after: int = 0,
+        until: str | None = None,
+        on_text: TextCallback = _ignore_text,
+        on_output: OutputCallback = _ignore_output,
     ) -> Iterator[SessionEvent]:
         """Yield the session's events as they happen, each once; with `until`, stop when that turn ends.
 
-        Between events, `on_text` receives a turn's ID and the text that its model has written so far.
+        Between events, `on_text` receives a turn's ID and the text that its model has written so far, and `on_output`
+        the output of a command.
         """
         while True:
             partial = PartialText()
             try:
                 for item in self._stream(session, after, until):
                     if isinstance(item, TextDelta):
-                        on_text(item.turn_id, partial.append(item))
+                        text = partial.append(item)
+                        if item.step_id is None:
+                            on_text(item.turn_id, text)
+                        else:
+                            on_output(item.turn_id, item.step_id, text)
                         continue
                     # Before it is passed on: after a reconnection the server goes on behind it.
                     after = item.seq

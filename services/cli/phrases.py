@@ -10,6 +10,14 @@ CHANGES = "changes files"
 MORE = "… and {n} more: type “show all”"
 MORE_CHANGES = "… {n} of these are not listed here: type “show all”, or run `suma diff`"
 WHOLE = "Full output ({size}): suma fetch {id}"
+SANDBOX = "It ran in {name}."
+LINES_LEFT_OUT = "… {n} lines are left out"
+OF_COMMANDS: Mapping[str, str] = {
+    "changed {paths}": "changed",
+    "refused what it did to {paths}": "refused",
+    "the sandbox had no {paths}": "left_out",
+}
+"""Sentences about the paths in a command's result, and the names of their lists."""
 QUEUED = "Waiting for {n} earlier tasks"
 KEEP = "keep {keep}, remove {rest}"
 CONFLICT = "{name} (modified since)"

@@ -26,6 +26,9 @@ SHOWN, ITEMS_SHOWN = 40, 20
 GROUPS_SHOWN, EACH_SHOWN, RISKY_SHOWN, PREVIEW_SHOWN = 30, 3, 20, 12
 """For a longer diff: the most groups shown, and the most lines of each; of a text, the most lines that change."""
 
+OUTPUT_SHOWN = 20
+"""The most lines of a command's output from its beginning, and as many from its end, that its result shows."""
+
 SIGNS = {
     "succeeded": ("✔", "green"),
     "failed": ("✘", "red"),
@@ -46,6 +49,9 @@ class Watcher:
 
     def on_text(self, text: str) -> None:
         """Show the answer text so far; the complete answer comes as an event."""
+
+    def on_output(self, step: str, output: str) -> None:
+        """Show the output so far of a step's command; the result comes as an event."""
 
     def pause(self) -> None:
         """Stop moving output: a prompt follows."""
@@ -75,6 +81,8 @@ class Screen(Watcher):
         """Steps that a person decided on, whose results therefore are shown."""
         self._partial, self._flow = "", Flow()
         self._outcome, self._whole = "", list[str]()
+        self._outputs: dict[str, str] = {}
+        """The output of each running command that is on the screen."""
         self._empty, self._muted = not console.is_terminal, False
         self._undoing = ""
 
@@ -98,6 +106,17 @@ class Screen(Watcher):
             self._begin()
         self._partial = text
         self._write(self._flow.so_far(text))
+
+    @override
+    def on_output(self, step: str, output: str) -> None:
+        """Append the new lines; an incomplete one waits for its end."""
+        lines = output[: output.rfind("\n") + 1]
+        if self.console.is_terminal and not self._muted and lines and (doing := self._running.get(step)):
+            self.pause_status()
+            if step not in self._outputs:
+                self.say(doing)
+            self._show_output(lines.removeprefix(self._outputs.get(step, "")))
+            self._outputs[step] = lines
 
     @override
     def on_event(self, event: SessionEvent) -> None:
@@ -261,11 +280,14 @@ class Screen(Watcher):
             self._running[data["step_id"]] = _of(data)
             return
         self._running.pop(data["step_id"], None)
+        written = self._outputs.pop(data["step_id"], "")
         if data["state"] == "awaiting_approval":
             self._asked_about.add(data["step_id"])
         if data["state"] not in SIGNS:
             return
-        if self.verbose:
+        if data["state"] == "succeeded" and "exit_code" in (done := data.get("data") or {}):
+            self._command_ended(data["summary"], done, written)
+        elif self.verbose:
             self._ended(data, now)
         elif data["state"] == "succeeded" and data["step_id"] in self._asked_about and not data.get("proposed"):
             self.say(f"✔ {words.line(data['summary'], 300)}", "green")
@@ -277,6 +299,25 @@ class Screen(Watcher):
             size, id = words.size(result["size"]), words.line(result["asset_id"])
             # Only the last result matters: the answer is about it, and the others were its inputs.
             self._whole = [self.words(phrases.WHOLE, size=size, id=id)]
+
+    def _command_ended(self, summary: str, done: Mapping[str, Any], written: str) -> None:
+        """Show the output that is not on the screen yet, and how the command ended."""
+        self._show_output(done["output"].removeprefix(written), most=OUTPUT_SHOWN)
+        well = done["exit_code"] == 0 and not done["limit"]
+        sign, style = ("✔", "dim") if well else ("✘", "red")
+        where = self.words(phrases.SANDBOX, name=words.line(done["sandbox"]))
+        self.say(f"{sign} {words.line(summary, 300)} {where}", style)
+        for template, paths in phrases.OF_COMMANDS.items():
+            if named := [_path(one) for one in done.get(paths) or ()]:
+                self.tell(f"  {template}", "dim", paths=texts.joined(named))
+
+    def _show_output(self, output: str, *, most: int | None = None) -> None:
+        lines = output.rstrip("\n").split("\n") if output.strip("\n") else []
+        if most is not None and len(lines) > 2 * most:
+            left_out = self.words(phrases.LINES_LEFT_OUT, n=texts.number(len(lines) - 2 * most))
+            lines = [*lines[:most], left_out, *lines[-most:]]
+        for line in lines:
+            self.say(f"  {words.plain(line)}", "dim")
 
     def _ended(self, data: Mapping[str, Any], now: datetime) -> None:
         sign, style = SIGNS[data["state"]]
@@ -360,6 +401,11 @@ def choices(asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         return ()
     offers = [{"description": offer} for offer in asked.get("offers") or () if offer not in YES_OR_NO]
     return [*asked["candidates"], *offers]
+
+
+def _path(one: str | Mapping[str, str]) -> str:
+    """Format a path of a command's result, with the reason if it has one."""
+    return words.line(one) if isinstance(one, str) else words.line(f"{one['path']} ({one['reason']})", 300)
 
 
 def _denied_by_a_person(step: Mapping[str, Any]) -> bool:

@@ -28,20 +28,24 @@ class SessionEvent:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A part of an answer (`delta`), without a number. A new call or attempt invalidates the text before it."""
+    """A part of an answer, or of a command's output (`delta`), without a number. A new call or attempt invalidates the
+    text before it.
+    """
 
     turn_id: str
     attempt: tuple[str, int]
     text: str
+    step_id: str | None = None
+    """The step whose command wrote this; None for an answer."""
 
     @classmethod
     def of(cls, shown: Mapping[str, Any]) -> TextDelta:
-        return cls(shown["turn_id"], (shown["call"], shown["attempt"]), shown["text"])
+        return cls(shown["turn_id"], (shown["call"], shown["attempt"]), shown["text"], shown.get("step_id"))
 
 
 @dataclass(slots=True)
 class PartialText:
-    """The answer text received so far on one stream. A new stream sends it again from the start."""
+    """The answer or output received so far on one stream. A new stream sends it again from the start."""
 
     attempt: tuple[str, str, int] | None = None
     text: str = ""

@@ -76,7 +76,11 @@ def follow(client: Client, session: str, turn: str, *, after: int, watcher: Watc
         if turn_id == turn:
             watcher.on_text(text)
 
-    for event in client.events(session, after=after, until=turn, on_text=forward):
+    def forward_output(turn_id: str, step: str, output: str) -> None:
+        if turn_id == turn:
+            watcher.on_output(step, output)
+
+    for event in client.events(session, after=after, until=turn, on_text=forward, on_output=forward_output):
         ended.seq = event.seq
         if event.turn_id not in (turn, None):
             continue

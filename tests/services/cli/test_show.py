@@ -88,6 +88,56 @@ def step(ordinal: int, **more: Any) -> dict[str, Any]:
     return {"ordinal": ordinal, "step_id": f"s{ordinal}", "description": f"Do {ordinal}.", "mutates": False, **more}
 
 
+def command(state: str, **result: Any) -> Event:
+    done: dict[str, Any] = {
+        "exit_code": 0,
+        "limit": None,
+        "sandbox": "bubblewrap",
+        "output": "",
+        "changed": [],
+        "refused": [],
+    }
+    more = {"summary": "`make` ended.", "error": None, "data": {**done, **result} if result else None}
+    return event(1, "step.changed", **step(1, state=state, **more))
+
+
+def test_output_of_a_command_grows_and_is_not_repeated() -> None:
+    console = terminal(80)
+    screen = Screen(console)
+    screen.on_event(SessionEvent.of(command("running")))
+    for output in ("one\ntw", "one\ntwo\x1b[2J\nth"):
+        screen.on_output("s1", output)
+    under_way = said(console)
+    screen.on_event(SessionEvent.of(command("succeeded", output="one\ntwo\x1b[2J\nthree\n")))
+    assert under_way.splitlines()[-2:] == ["  one", r"  two\x1b[2J"]
+    rest = said(console).removeprefix(under_way).splitlines()
+    assert rest[:2] == ["  three", "✔ `make` ended. It ran in bubblewrap."]
+
+
+def test_output_of_an_earlier_command_is_not_shown_live() -> None:
+    console = terminal(80)
+    Screen(console).on_output("s1", "one\n")
+    assert said(console) == ""
+
+
+def test_result_of_a_command_shows_both_ends_and_paths() -> None:
+    output = "".join(f"line {n}\n" for n in range(100))
+    refused = [{"path": "dev", "reason": "a device"}]
+    result = {"exit_code": 2, "changed": ["a.txt", "b\x07.txt"], "refused": refused, "left_out": ["big.bin"]}
+    lines = shown(command("running"), command("succeeded", output=output, **result)).splitlines()
+    assert (lines[0], lines[19:22], lines[40]) == (
+        "  line 0",
+        ["  line 19", "  … 60 lines are left out", "  line 80"],
+        "  line 99",
+    )
+    assert lines[41:] == [
+        "✘ `make` ended. It ran in bubblewrap.",
+        r"  changed a.txt, b\x07.txt",
+        "  refused what it did to dev (a device)",
+        "  the sandbox had no big.bin",
+    ]
+
+
 def group(count: int, change: str = "deleted", folder: str = "") -> dict[str, Any]:
     return {"change": change, "folder": folder, "count": count, "things": count, "size": 1}
 

@@ -25,6 +25,11 @@ def test_text_delta_has_a_call_and_no_number() -> None:
     assert list(read(["event: delta", f"data: {json.dumps(words)}", ""])) == [TextDelta("t", ("c", 2), "hel")]
 
 
+def test_output_of_a_command_names_its_step() -> None:
+    words = {"turn_id": "t", "call": "c", "attempt": 2, "text": "ran", "step_id": "s1"}
+    assert list(read(["event: delta", f"data: {json.dumps(words)}", ""])) == [TextDelta("t", ("c", 2), "ran", "s1")]
+
+
 def test_an_event_that_was_cut_off_is_not_half_read() -> None:
     assert list(read(["id: 7", f"data: {json.dumps(EVENT)}"])) == []
 
