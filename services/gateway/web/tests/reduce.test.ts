@@ -114,14 +114,14 @@ test("an unknown event only moves the position", () => {
 });
 
 test("partial text grows until another attempt begins", () => {
-  const delta = { turn_id: TURN, call: "c", attempt: 1, text: "Hel" };
+  const delta = { turn_id: TURN, call: "c", attempt: 1, text: "Hel", step_id: null };
   const text = drafted(drafted(null, delta), { ...delta, text: "lo" });
   expect(text.text).toBe("Hello");
   expect(drafted(text, { ...delta, attempt: 2, text: "A" }).text).toBe("A");
 });
 
 test("partial text goes with its own turn", () => {
-  const text = drafted(null, { turn_id: TURN, call: "c", attempt: 1, text: "Hel" });
+  const text = drafted(null, { turn_id: TURN, call: "c", attempt: 1, text: "Hel", step_id: null });
   const end = { state: "completed", reason: null, detail: "" } as const;
   expect(remaining(text, event("turn.ended", end, "t2"))).toBe(text);
   expect(remaining(text, event("turn.ended", end))).toBeNull();

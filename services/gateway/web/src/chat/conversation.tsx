@@ -12,6 +12,7 @@ import { openTurn, commitsOf } from "@/session/reduce";
 import { useLive } from "@/session/use-live";
 import type { Connection } from "@/session/live";
 import type { TurnView } from "@/session/types";
+import { Live } from "./command";
 import { Composer } from "./composer";
 import { Turn } from "./turn";
 
@@ -59,9 +60,11 @@ export function Conversation({ session }: { session: string }) {
       <div ref={end} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Conversation">
         <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-6">
           {view.turns.length === 0 && connection !== "live" && (problem ? <Failed error={problem} /> : <Loading label="Loading the conversation" />)}
-          {view.turns.map((turn) => (
-            <Turn key={turn.id} session={session} turn={turn} commits={commits} draft={drafts?.turn === turn.id ? drafts.text : ""} />
-          ))}
+          <Live value={drafts}>
+            {view.turns.map((turn) => (
+              <Turn key={turn.id} session={session} turn={turn} commits={commits} draft={drafts?.turn === turn.id && drafts.step === null ? drafts.text : ""} />
+            ))}
+          </Live>
         </div>
       </div>
       <div className="mx-auto w-full max-w-3xl px-4 pb-3 md:pb-5">

@@ -11,6 +11,7 @@ import { bytes, count, duration } from "@/lib/format";
 import { type PlanChange, planChanges, readings } from "@/session/rounds";
 import { type Commitment, ofOutcome, ofStep, type Said } from "@/session/says";
 import type { ApprovalView, Round, StepView } from "@/session/types";
+import { CommandBadge, CommandOutput, CommandResult, commandOf } from "./command";
 import { PlanGraph } from "./plan-graph";
 import { UndoDialog } from "./undo-dialog";
 
@@ -221,11 +222,13 @@ function StepRow({ session, step, span, open, opened, said, approval }: StepRowP
           <span className="block truncate">{planned?.description ?? latest?.description}</span>
           {told && !shown && <span className="block truncate text-sm text-muted">{told}</span>}
         </span>
+        <CommandBadge done={commandOf(step)} />
         {LABELLED.has(said.text) && <Badge tone={said.tone}>{said.text}</Badge>}
         {step.attempts > 1 && <Badge tone="warn">attempt {step.attempts}</Badge>}
         {planned?.mutates && <Badge className="max-sm:hidden">changes files</Badge>}
         <Bar step={step} span={span} />
       </button>
+      {step.state === "running" && <CommandOutput step={step} />}
       {shown && <StepDetails session={session} step={step} open={open} said={said} approval={approval} />}
     </div>
   );
@@ -261,6 +264,7 @@ function StepDetails({ session, step, open, said, approval }: { session: string;
   return (
     <div className="flex flex-col gap-2 px-3 pt-1 pb-3 pl-9 text-sm">
       {resultOf(step, said) && <p>{resultOf(step, said)}</p>}
+      <CommandResult step={step} />
       {latest?.error && <p className="rounded-md bg-danger-tint px-2 py-1 text-danger">{latest.error}</p>}
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-0.5 [&_dd]:min-w-0 [&_dd]:break-words [&_dt]:text-muted">
         <dt>State</dt>

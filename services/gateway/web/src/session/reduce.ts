@@ -158,13 +158,15 @@ export interface Drafts {
   call: string;
   attempt: number;
   turn: string;
+  /** The step whose command writes; null for the text of the answer. */
+  step: string | null;
   text: string;
 }
 
 export function drafted(now: Drafts | null, delta: Schemas["Delta"]): Drafts {
   const same = now !== null && now.turn === delta.turn_id && now.call === delta.call && now.attempt === delta.attempt;
-  const { turn_id, call, attempt, text } = delta;
-  return { turn: turn_id, call, attempt, text: same ? now.text + text : text };
+  const { turn_id, call, attempt, text, step_id } = delta;
+  return { turn: turn_id, call, attempt, step: step_id, text: same ? now.text + text : text };
 }
 
 /** The partial texts after an event: the answer, or the end, of their turn replaces them. */
