@@ -28,6 +28,7 @@ BY_NAME = frozenset(
         "get_metadata",
         "statistics",
         "find_duplicates",
+        "find_files",
         "create_node",
         "move_node",
         "copy_nodes",
@@ -53,6 +54,9 @@ def by(skills: Skills, request: ToolRequested, reads: Sequence[str] = ()) -> Tou
             return OUTSIDE
         case Primitive.WEB:
             return PAGE
+        case Primitive.COMMAND:
+            # A program may read any file of the workspace, whatever its arguments name.
+            return Touched()
         case Primitive.SKILL:
             # Its instructions were approved by their digest.
             return NOTHING
