@@ -149,7 +149,10 @@ async def _called(act: Any, *arguments: Any, **named: Any) -> Any:
         async with asyncio.timeout(CALL_SECONDS):
             return await asyncio.to_thread(partial(act, *arguments, **named))
     except (DockerException, OSError, TimeoutError) as error:
-        raise NoSandbox(f"the Docker engine failed ({error or 'no answer'})", CURES["start"]) from error
+        # The client quotes the error of its HTTP library, which names neither the socket nor what is wrong.
+        absent = "FileNotFoundError" in str(error) or "ConnectionRefused" in str(error)
+        problem = "no Docker engine runs here" if absent else f"the Docker engine failed ({error or 'no answer'})"
+        raise NoSandbox(problem, CURES["start"]) from error
 
 
 def image_of(folder: Path) -> str:
