@@ -28,7 +28,7 @@ class UnknownTool(NotFound):
 
 
 class NeedsSandbox(UnknownTool):
-    """This skill is code, which runs only in a sandbox, and no sandbox is available here."""
+    """This skill is code, and programs of skills do not run yet."""
 
     code = "NO_SANDBOX"
 
@@ -124,9 +124,7 @@ class Skills:
         if found is not None:
             return found
         if any(tool.name == name for skill in self.skills.values() for tool in skill.tools):
-            raise NeedsSandbox(
-                f"{name} belongs to a skill that is code, which runs only in a sandbox, and no sandbox is available"
-            )
+            raise NeedsSandbox(f"{name} belongs to a skill that is code, and programs of skills do not run yet")
         raise UnknownTool(f"no skill declares the tool {name}")
 
 

@@ -61,7 +61,7 @@ class NoSuchReference(NotFound):
 
 
 class NoSandbox(Rejected):
-    """This skill is code, which runs only in a sandbox."""
+    """This skill is code, and programs of skills do not run yet."""
 
     code = "NO_SANDBOX"
 
@@ -93,7 +93,7 @@ def use(skill: SkillDefinition, reference: str | None = None, offset: int = 0) -
         NoSuchReference: it has no such file, or the file is not text.
     """
     if skill.kind is Kind.CODE:
-        raise NoSandbox(f"{skill.name} is code, which runs only in a sandbox, and no sandbox is available here")
+        raise NoSandbox(f"{skill.name} is code, and programs of skills do not run yet")
     text = skill.instructions if reference is None else _text(skill, reference)
     return {
         "skill": skill.name,

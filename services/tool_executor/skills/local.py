@@ -30,7 +30,7 @@ TOLD_CHARACTERS = 400
 NOT_APPROVED = "not approved: it belongs to this folder alone, and no person has reviewed it"
 CHANGED = "changed since it was approved"
 WITH_TOOLS = "it declares tools, and a folder's own skills may only be instructions"
-WITH_CODE = "it is code, which runs only in a sandbox, and there is none here"
+WITH_CODE = "it is code, and programs of skills do not run yet"
 TAKEN = "a skill with tools has this name already"
 
 

@@ -31,13 +31,13 @@ def test_kind_follows_from_the_files_of_the_folder(tmp_path: Path, files: dict[s
 
 
 @pytest.mark.requirement("S2-23")
-def test_code_skill_is_refused_without_a_sandbox(tmp_path: Path) -> None:
+def test_tool_of_a_code_skill_is_refused(tmp_path: Path) -> None:
     folder = skill(tmp_path, tools_dot_yaml=TOOL, skill_dot_py="print(1)")
     skills = Skills.load([tmp_path])
     assert [tool.name for tool in skills.tools] == [USE]
-    with pytest.raises(NeedsSandbox, match="sandbox"):
+    with pytest.raises(NeedsSandbox, match="do not run yet"):
         skills.tool("demo.look")
-    with pytest.raises(NoSandbox, match="sandbox"):
+    with pytest.raises(NoSandbox, match="do not run yet"):
         use(read_skill(folder))
 
 

@@ -183,7 +183,7 @@ async def test_approval_without_admin_scope_is_denied_and_recorded(home: Dsns, t
     ("name", "files", "why"),
     [
         ("letters", {"tools_dot_yaml": TOOL}, "may only be instructions"),
-        ("letters", {"scripts__run_dot_sh": "ls"}, "runs only in a sandbox"),
+        ("letters", {"scripts__run_dot_sh": "ls"}, "programs of skills do not run yet"),
         ("manage-files", {}, "a skill with tools has this name"),
     ],
 )
