@@ -174,6 +174,8 @@ class CommandRuns:
     async def _room(self, name: str) -> Room:
         if (found := self._rooms.get(name)) is not None:
             self._rooms.move_to_end(name)
+            # Now, not only at the end: a room that was idle for long must not be swept away under its next command.
+            found.used = self._now()
             return found
         while len(self._rooms) >= ROOMS_MOST:
             idle = next((one for one in self._rooms.values() if not one.busy.locked()), None)
