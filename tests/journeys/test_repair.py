@@ -11,6 +11,7 @@ from libs.database import Dsns
 from libs.events import StepChanged, ToolSucceeded
 from libs.sandbox import Sandboxes
 from tests.conformance.sandbox.rigs import Rig
+from tests.support import web_site
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 BROKEN = "def area(width, height):\n    return width + height\n"
@@ -104,3 +105,31 @@ async def test_step_shows_both_ends_of_a_long_output(where: Dsns, tmp_path: Path
         assert (shown.data["exit_code"], shown.data["sandbox"]) == (0, sandbox.name)
         output = str(shown.data["output"])
         assert (output[:6], output[-5:], len(output) < 50_000) == ("beginx", "xend\n", True)
+
+
+@pytest.mark.requirement("S2-08", "S2-09", "S3-05", "P4", "P5")
+async def test_page_edit_and_command_of_one_plan_roll_back(where: Dsns, tmp_path: Path, rig: Rig) -> None:
+    count = "open('count.txt', 'w').write(str(len(open('page.md').read().split())))\n"
+    async with web_site.serving() as site:
+        site.paths["/words"] = web_site.page("three short words", "text/plain")
+        steps = plan(
+            ("web.fetch", {"url": site.url("/words", web_site.PRIVATE)}),
+            ("edit-files.write", {"path": "page.md", "content": "$step(1).text"}),
+            ("edit-files.read", {"path": "count.py"}),
+            ("edit-files.edit", {"path": "count.py", "old": "pass\n", "new": count}),
+            ("run-commands.run", {"command": "python3 -B count.py"}),
+        )
+        settings = {"tool_executor": {"web": {"allow_hosts": [f"{web_site.PRIVATE}:{site.port}"]}}}
+        sandboxes = (Sandboxes(rig.launcher()),)
+        async with run_platform(
+            where, tmp_path, model=scripted_model(steps), settings=settings, sandboxes=sandboxes
+        ) as at:
+            (at.root / "count.py").write_text("pass\n")
+            turn = await at.say("count the words of the page", session="s", root=at.root)
+            assert (await at.finish(turn, session="s")).state == "completed"
+            assert (at.root / "count.txt").read_text() == "3"
+            assert (at.root / "count.py").read_text() == count
+            undo = await at.roll_back(session="s")
+            await at.finish(undo, session="s")
+            assert [path.name for path in at.root.iterdir() if path.is_file()] == ["count.py"]
+            assert (at.root / "count.py").read_text() == "pass\n"
