@@ -1,0 +1,83 @@
+"""A command whose platform is killed runs again after the next start, reports once, and leaves no process behind."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from deploy.local.runner_image import RUNNER
+from libs.sandbox import NoSandbox, Sandboxes
+from libs.sandbox.bubblewrap import Bubblewrap
+from tests.infrastructure.vendor import APPROVED, Vendor, planned, said, vendor
+from tests.infrastructure.wish import answered, files, post
+from tests.journeys.installation import Installation, installation
+from tests.services.gateway.sse import Sse, opened, read
+
+SLOW = "import time\nprint('begun', flush=True)\ntime.sleep(4)\nopen('made.txt', 'w').write('once')\n"
+MARK = "python3 -B slow-and-named-by-this-test.py"
+
+
+@pytest_asyncio.fixture
+async def there() -> AsyncIterator[Vendor]:
+    async with vendor() as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
+    """A platform that thinks with this vendor and runs commands in bubblewrap."""
+    try:
+        async with Sandboxes(Bubblewrap(RUNNER / "runner.py")) as tried:
+            await tried.probe()
+    except NoSandbox as reason:
+        pytest.skip(f"no bubblewrap: {reason}")
+    model = {
+        "SUMA_MODEL": "openai:toy",
+        "SUMA_MODEL_URL": there.url,
+        "SUMA_MODEL_KEY": "k",
+        "SUMA_SANDBOX": "bubblewrap",
+    }
+    async with installation(tmp_path / "installation", **model) as made:
+        (made.folder / MARK.split()[-1]).write_text(SLOW)
+        yield made
+
+
+@pytest.mark.requirement("S2-16", "S3-05", "P1", "P2")
+async def test_killed_command_runs_again_and_reports_once(own: Installation, there: Vendor) -> None:
+    there.play(planned(("run-commands.run", {"command": MARK})), APPROVED, said("Done."))
+    await own.start()
+    async with own.api() as client:
+        session = (await post(client, "/v1/sessions", {"root": str(own.folder), "hitl": "bypass"}))["session_id"]
+        turn = (await post(client, f"/v1/sessions/{session}/messages", {"text": "run it"}))["turn_id"]
+        sse = Sse()
+        async with opened(client, session) as chunks:
+            await read(chunks, sse, until="delta")
+    assert sse.events[-1][2]["text"] == "begun\n"
+    await own.end(signal.SIGKILL)
+    async with asyncio.timeout(10):
+        while running():
+            await asyncio.sleep(0.05)
+    assert not (own.folder / "made.txt").exists()
+    await own.start()
+    async with own.api() as client:
+        ended = await answered(client, session, turn)
+    assert (ended["type"], ended["data"]["state"]) == ("turn.ended", "completed")
+    assert files(own.folder) == ["made.txt", MARK.split()[-1]]
+    assert not running()
+
+
+def running() -> list[str]:
+    """Return the processes of the command that still live."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes().decode(errors="replace").replace("\0", " ")
+        except OSError:
+            continue
+        found += [words] if words.startswith(MARK) else []
+    return found
