@@ -53,6 +53,7 @@ from libs.events.tools import (
     ToolUnknown,
 )
 from libs.events.values import (
+    NAMES,
     NOTHING,
     POLICY,
     Args,
@@ -80,6 +81,7 @@ __all__ = [
     "ATTACHMENTS_MOST",
     "DENIED",
     "MORE_BELOW",
+    "NAMES",
     "NOTHING",
     "POLICY",
     "ActionRecorded",

@@ -243,15 +243,19 @@ class Touched(Value):
     """Contents of a file whose name says that it holds keys or passwords."""
 
     def plus(self, later: Touched) -> Touched:
-        """Return the union: what was touched once stays touched."""
-        return Touched(
-            private=self.private or later.private,
-            untrusted=self.untrusted or later.untrusted,
-            secret=self.secret or later.secret,
-        )
+        """Return the union: what was touched once stays touched. Most calls of a session add nothing."""
+        union = {name: had or later.facts[name] for name, had in self.facts.items()}
+        return self if union == self.facts else Touched(**union)
+
+    @property
+    def facts(self) -> dict[str, bool]:
+        """The kinds, as facts for policy."""
+        return {"private": self.private, "untrusted": self.untrusted, "secret": self.secret}
 
 
 NOTHING = Touched(private=False, untrusted=False, secret=False)
+NAMES = Touched(private=True, untrusted=False, secret=False)
+"""Names, sizes, times and hashes of a person's files."""
 
 
 class Usage(Value):

@@ -192,7 +192,7 @@ class Chain:
             "epoch": request.epoch,
             "allowed_tools": as_policy_reads(request.allowed, tool.name),
             # The grant covers it: it is what the turn's own question said.
-            "touched": request.touched.model_dump(),
+            "touched": request.touched.facts,
             "destination": host,
             "paths_in_scope": True,
             "payload_seen": request.approval_id is not None,

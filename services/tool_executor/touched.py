@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from libs.errors import Rejected
-from libs.events import NOTHING, ToolRequested, Touched
+from libs.events import NAMES, NOTHING, ToolRequested, Touched
 from libs.guards import paths
 from libs.skills import Primitive, Skills, ToolDefinition
 from services.tool_executor.tools import containing
 from services.tool_executor.tools.tool_context import READS_MOST
 from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 
-NAMES = Touched(private=True, untrusted=False, secret=False)
 CONTENTS = Touched(private=True, untrusted=True, secret=False)
 PAGE = Touched(private=False, untrusted=True, secret=False)
 OUTSIDE = Touched(private=True, untrusted=True, secret=False)

@@ -14,7 +14,7 @@ from typing import Any
 from libs import ids
 from libs.clients import NotConfigured, executor, is_near, memory
 from libs.errors import SumaError
-from libs.events import PlanRequested, Touched, TurnDegraded
+from libs.events import NAMES, PlanRequested, TurnDegraded
 from libs.leases import Lease, NewLease
 from libs.scheduling import leave_gate
 from libs.telemetry import logger
@@ -104,7 +104,7 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
     memories = tuple(found.memories or ())
     if memories or found.facts:
         # Memories are of this session, so what they rest on is known; the facts are names and counts.
-        uow.touch(Touched(private=True, untrusted=False, secret=False))
+        uow.touch(NAMES)
     task = memory_window.task_of(uow.conversation, context.settings, memories=memories, facts=found.facts)
     turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))

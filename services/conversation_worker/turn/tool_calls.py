@@ -45,7 +45,7 @@ async def ask_policy(
         skill=tool.skill,
         epoch=uow.session.epoch,
         allowed_tools=as_policy_reads(context.settings.tools, tool.name),
-        touched=uow.session.touched.model_dump(),
+        touched=uow.session.touched.facts,
         destination=tool.destination_of(args),
         paths_in_scope=_in_scope(uow, tool, args),
         approved=approved,

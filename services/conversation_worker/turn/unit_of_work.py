@@ -106,7 +106,8 @@ class UnitOfWork:
 
     def touch(self, more: Touched) -> None:
         """Remember what the session's next thoughts may rest on."""
-        self.update_session(touched=self.session.touched.plus(more))
+        if (union := self.session.touched.plus(more)) is not self.session.touched:
+            self.update_session(touched=union)
 
     def open_turn(self, turn: Turn) -> None:
         self.conversation = Conversation(self.session, turn)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from libs.events import NOTHING, ToolRequested, Touched
+from libs.events import NAMES, NOTHING, ToolRequested, Touched
 from services.tool_executor import touched
 from services.tool_executor.tools.tool_context import READS_MOST
-from services.tool_executor.touched import CONTENTS, NAMES, PAGE
+from services.tool_executor.touched import CONTENTS, PAGE
 from tests.support import platform
 
 
