@@ -15,6 +15,8 @@ from libs.changes import Changeset
 from libs.errors import Denied, NotFound, Rejected, Unavailable
 from libs.events import Asset, Hitl, ToolCall, TurnCancelRequested
 from libs.identity import Principal
+from libs.policy import Decision, PolicyUnanswered
+from libs.runtime import permission
 from services.gateway.files.uploads import NoSuchAttachment
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
@@ -246,7 +248,12 @@ async def cancel_turn(here: Sessions, who: Principal, once: IdempotentRequest, t
             turn_id=turn_id, principal=who.id, scopes=tuple(sorted(who.scopes)), reason=body.reason
         )
         receipt = commanded.receipt(cause, turn_id, session)
-        record = await commands.permitted(here, cause, who, "turn.cancel")
+        try:
+            record = await commands.permitted(here, cause, who, "turn.cancel")
+        except PolicyUnanswered:
+            # A cancel only ends effects, so silence must not keep them going. A denial and a lacking scope still count.
+            unasked = Decision("turn.cancel", True, PolicyUnanswered.code, "", (), here.platform.policy.revision)
+            record = permission.recorded(unasked, cause, who.id)
         return CommandResult(Changeset(cause).emit(record, request), receipt)
 
     receipt = await commands.write(here, who, once, decide)

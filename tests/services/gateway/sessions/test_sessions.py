@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from libs import ids
+from libs.database import Dsns
 from libs.events import (
     ClarificationReplied,
     ClarificationRequested,
@@ -17,9 +18,12 @@ from libs.events import (
     TurnQueued,
     TurnStarted,
 )
+from libs.keys.file import FileKeys
+from libs.policy import Policy
 from services.gateway.sessions.models import SessionRead, SessionShown
-from tests.services.gateway.running import RunningGateway
+from tests.services.gateway.running import RunningGateway, running_gateway
 from tests.support import surfaces
+from tests.support.platform import ControllablePolicy
 
 
 @pytest.mark.requirement("S3-08", "S3-30")
@@ -124,6 +128,22 @@ async def test_a_cancelled_turn_is_answered_with_its_end(eager: RunningGateway) 
     ended = cancelled.json()["outcome"]["data"]
     assert (ended["turn_id"], ended["state"], ended["detail"]) == (turn, "cancelled", "changed my mind")
     assert (again.status_code, again.json()["code"]) == (409, "TURN_ENDED")
+
+
+async def test_cancel_goes_through_while_policy_is_silent(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str
+) -> None:
+    judge = ControllablePolicy(rules)
+    async with running_gateway(gateway_where, owner, policy=judge, keys=keys) as home, home.client() as http:
+        turn = (await http.post("/v1/sessions/message", json={"text": "wait for it"})).json()["turn_id"]
+        judge.silent.add("*")
+        async with home.client(await home.key("files:read", principal="owner")) as without:
+            assert (await without.post(f"/v1/turns/{turn}/cancel")).status_code == 403
+        assert (await http.post(f"/v1/turns/{turn}/cancel")).status_code == 202
+        assert [told["turn_id"] async for told in home.published("suma.turn.cancel_requested.v1")] == [turn]
+        recorded = [told async for told in home.published("suma.action.recorded.v1")]
+    (cancel,) = [told for told in recorded if told["action"] == "turn.cancel"]
+    assert (cancel["verdict"], cancel["rule"]) == ("allow", "POLICY_UNAVAILABLE")
 
 
 async def test_message_carries_its_principal_scopes_and_folder(home: RunningGateway) -> None:
