@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import socket
 import struct
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
@@ -23,7 +25,7 @@ from libs.telemetry.logs import logger
 
 PLATFORM, SESSION, HOLDER = "suma.platform", "suma.session", "suma.holder"
 """Labels of a container: whose it is, and which process holds it."""
-CALL_SECONDS = 20.0
+CALL_SECONDS, REMOVAL_SECONDS, LOOK_SECONDS = 20.0, 15.0, 0.02
 STDOUT, CONFLICT = 1, 409
 BUFFER = 256 * 1024
 BUILD = "run `make sandbox-image` in a checkout of Suma"
@@ -65,14 +67,12 @@ class Docker:
         labels = {PLATFORM: self._platform, SESSION: session, HOLDER: holder(os.getpid())}
         settings = {**_settings(self._engine, workspace, limits), "labels": labels, "command": self._command}
         name = f"suma-runner-{self._platform}-{session}"
-        # A second process of this platform would otherwise fail here for as long as the first one's container lives.
-        await _called(_remove, self._engine, name)
+        made = await _called(_created, self._engine, self._image, name, settings)
+        container = Container(self._engine, made["Id"])
         try:
-            made = await _called(self._engine.create_container, self._image, name=name, **settings)
-            container = Container(self._engine, made["Id"])
             await container.start()
         except BaseException:
-            await asyncio.shield(_called(_remove, self._engine, name))
+            await asyncio.shield(container.kill())
             raise
         return container, {}
 
@@ -151,7 +151,7 @@ async def _called(act: Any, *arguments: Any, **named: Any) -> Any:
     except (DockerException, OSError, TimeoutError) as error:
         # The client quotes the error of its HTTP library, which names neither the socket nor what is wrong.
         absent = "FileNotFoundError" in str(error) or "ConnectionRefused" in str(error)
-        problem = "no Docker engine runs here" if absent else f"the Docker engine failed ({error or 'no answer'})"
+        problem = "no Docker engine runs here" if absent else f"the Docker engine failed ({str(error) or 'no answer'})"
         raise NoSandbox(problem, CURES["start"]) from error
 
 
@@ -212,6 +212,18 @@ def _settings(engine: Any, workspace: Path, limits: Limits) -> dict[str, Any]:
     }
 
 
+def _created(engine: Any, image: str, name: str, settings: Mapping[str, Any]) -> Any:
+    from docker.errors import APIError
+
+    try:
+        return engine.create_container(image, name=name, **settings)
+    except APIError as error:
+        if error.status_code != CONFLICT:
+            raise
+    # The engine still removes the last one of this session, which may take long, or another process holds it.
+    return engine.create_container(image, name=f"{name}-{secrets.token_hex(4)}", **settings)
+
+
 def _remove(engine: Any, container: str) -> None:
     from docker.errors import APIError, NotFound
 
@@ -223,8 +235,12 @@ def _remove(engine: Any, container: str) -> None:
         if error.status_code != CONFLICT:
             raise
         # It removes itself at the same moment, because its process 1 has ended; its name is free after that.
+        # Looked at rather than waited for: a wait that begins just after the removal never ends.
         with contextlib.suppress(NotFound):
-            engine.wait(container, timeout=CALL_SECONDS, condition="removed")
+            until = time.monotonic() + REMOVAL_SECONDS
+            while time.monotonic() < until:
+                engine.inspect_container(container)
+                time.sleep(LOOK_SECONDS)
 
 
 def _orphans(engine: Any, platform: str) -> list[str]:

@@ -209,4 +209,5 @@ def attempt(act: Callable[..., Finding], *arguments: int) -> Finding:
         return False, f"the attempt failed: {error.strerror}"
 
 
-main(json.loads(sys.argv[1]))
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -57,7 +57,11 @@ def _made(home: Path | None, limits: Limits) -> Path:
 def remove_orphans(home: Path | None = None) -> None:
     """Remove the folders of processes that are gone."""
     for parent in (home or Path(tempfile.gettempdir())).glob(f"{PREFIX}*"):
-        pid, found = parent.name.removeprefix(PREFIX).partition("-")[0], parent.lstat()
+        try:
+            pid, found = parent.name.removeprefix(PREFIX).partition("-")[0], parent.lstat()
+        except FileNotFoundError:
+            # Its process, or another one that looks for orphans, has just removed it.
+            continue
         own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
         if own and pid.isdigit() and not Path("/proc", pid).exists():
             _removed(parent / "workspace")
