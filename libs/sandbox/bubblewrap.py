@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from libs.sandbox import cgroups
+from libs.sandbox import cgroups, frames
 from libs.sandbox.cgroups import Group
 from libs.sandbox.ports import ENVIRONMENT, GID, UID, WORKSPACE, Broken, Limits, NoSandbox
 from libs.sandbox.quota import owner
@@ -142,12 +142,7 @@ class Room:
 
     async def write(self, raw: bytes) -> None:
         assert self._writer is not None
-        try:
-            self._writer.write(raw)
-            await self._writer.drain()
-        # uvloop raises RuntimeError for a pipe whose other end is gone.
-        except (OSError, RuntimeError) as error:
-            raise Broken(f"the sandbox took no input: {error}") from error
+        await frames.sent(self._writer, raw)
 
     async def read(self, size: int) -> bytes:
         try:

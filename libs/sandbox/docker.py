@@ -19,6 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from libs.sandbox import frames
 from libs.sandbox.ports import ENVIRONMENT, WORKSPACE, Broken, Limits, NoSandbox
 from libs.sandbox.quota import owner
 from libs.telemetry.logs import logger
@@ -99,12 +100,7 @@ class Container:
 
     async def write(self, raw: bytes) -> None:
         assert self._writer is not None
-        try:
-            self._writer.write(raw)
-            await self._writer.drain()
-        # uvloop raises RuntimeError for a pipe whose other end is gone.
-        except (OSError, RuntimeError) as error:
-            raise Broken(f"the container took no input: {error}") from error
+        await frames.sent(self._writer, raw)
 
     async def read(self, size: int) -> bytes:
         parts = []

@@ -6,6 +6,7 @@ before it is used, and all output together counts against the command's limit.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
@@ -23,6 +24,16 @@ CODES, LONGEST = range(-64, 256), 1e6
 def packed(frame: dict[str, Any]) -> bytes:
     raw = json.dumps(frame).encode()
     return struct.pack(">I", len(raw)) + raw
+
+
+async def sent(writer: asyncio.StreamWriter, raw: bytes) -> None:
+    """Write to a runner. Raises Broken if it is gone."""
+    try:
+        writer.write(raw)
+        await writer.drain()
+    # uvloop raises RuntimeError for a pipe whose other end is gone.
+    except (OSError, RuntimeError) as error:
+        raise Broken(f"the sandbox took no input: {error}") from error
 
 
 def length(head: bytes) -> int:
