@@ -7,7 +7,8 @@ seconds, and says so.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from posixpath import dirname, join
 from typing import Any
 
@@ -48,7 +49,6 @@ def grep_files(context: ToolContext, args: Args) -> ToolOutput:
     search, most, around = _searching(args), args["most"], args.get("context", 0)
     until, matches, unread, read, whole = time.monotonic() + SECONDS, list[dict[str, Any]](), list[str](), 0, True
     for node in _files(context, args):
-        context.check()
         if len(matches) >= most or time.monotonic() > until:
             whole = False
             break
@@ -57,9 +57,9 @@ def grep_files(context: ToolContext, args: Args) -> ToolOutput:
             unread.append(node.path)
             continue
         read += 1
-        for number, line in enumerate(lines, 1):
-            if len(matches) < most and search(line):
-                matches.append({"path": node.path, "line": number, **_shown(lines, number, around)})
+        hits = (number for number, line in enumerate(lines, 1) if search(line))
+        for number in islice(hits, most - len(matches)):
+            matches.append({"path": node.path, "line": number, **_shown(lines, number, around)})
     files = dict.fromkeys(match["path"] for match in matches)
     data = {
         "matches": matches,
@@ -104,8 +104,9 @@ def _files(context: ToolContext, args: Args) -> Iterator[Node]:
     """
     wanted, unwanted = _spec(args.get("include", ["*"])), _spec(args.get("exclude", []))
     nodes = list(context.stage.walk(args["path"]))
-    rules = () if args["ignored"] else tuple(_rules(context, args["path"], nodes))
+    rules = {} if args["ignored"] else dict(_rules(context, args["path"], nodes))
     for node in nodes:
+        context.check()
         skipped = not args["ignored"] and (node.left_alone or _ignored(node.path, rules))
         if node.kind == "file" and not skipped and wanted.match_file(node.path) and not unwanted.match_file(node.path):
             yield node
@@ -118,15 +119,17 @@ def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:
         raise BadPattern(f"this is not a glob: {error}") from error
 
 
-def _rules(context: ToolContext, path: str, nodes: Sequence[Node]) -> Iterator[ignore_rules.Rules]:
-    """Yield the rules of each `.gitignore` at, above and below a folder, those of outer folders first."""
+def _rules(context: ToolContext, path: str, nodes: Sequence[Node]) -> Iterator[tuple[str, ignore_rules.Rules]]:
+    """Yield the folder and the rules of each `.gitignore` at, above and below a folder."""
     above = [folder for folder in ("", *names.lineage(context.within(path))) if context.exists(join(folder, GITIGNORE))]
     below = [dirname(node.path) for node in nodes if node.name == GITIGNORE and node.kind == "file"]
-    for folder in sorted({*above, *below}, key=len):
+    for folder in {*above, *below}:
         excerpt = context.stage.read_content(join(folder, GITIGNORE), ignore_rules.BYTES_MOST)
         text = composed(excerpt.data.decode("utf-8", "replace"))
-        yield ignore_rules.parsed(folder, GITIGNORE, text, whole=not excerpt.truncated)[0]
+        yield folder, ignore_rules.parsed(folder, GITIGNORE, text, whole=not excerpt.truncated)[0]
 
 
-def _ignored(path: str, rules: tuple[ignore_rules.Rules, ...]) -> bool:
-    return ignore_rules.ignored(path, tuple(level for level in rules if path.startswith(level.folder)))
+def _ignored(path: str, rules: Mapping[str, ignore_rules.Rules]) -> bool:
+    # Only the folders on the way: a folder may have as many rules of its own as it has folders.
+    way = ("", *reversed(names.lineage(dirname(path))))
+    return ignore_rules.ignored(path, tuple(rules[folder] for folder in way if folder in rules))
