@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 
 from libs.errors import Rejected
 from libs.workspace.errors import AlreadyExists
-from libs.workspace.operations import INLINE_MAX, Content, Create, Inline, Write
+from libs.workspace.operations import INLINE_MAX, AnyOperation, Content, Create, Inline, Write
 from services.tool_executor.tools.decoding import NoText, decoded
 from services.tool_executor.tools.tool_context import Args, ToolContext, ToolOutput, TooMuch, human, many
 
@@ -34,17 +34,18 @@ class CannotEdit(Rejected):
 def write_file(context: ToolContext, args: Args) -> ToolOutput:
     """Create a text file, with the folders above it; with `replace`, give an existing one this content."""
     path, raw = context.within(args["path"]), _encoded(args["content"], "utf-8", args["path"])
-    content = _content(context, raw)
-    if not context.exists(path):
-        made = context.making(dirname(path) or ".")
-        applied = context.put([*made, Create(path=path, content=content, reason=context.reason)])
-    elif args.get("replace") is True:
+    if context.exists(path):
+        if args.get("replace") is not True:
+            raise AlreadyExists(f"{path} exists; read it, and say replace: true to give it another content")
+        done = "Wrote"
         context.file(path)
-        applied = context.put([Write(path=path, content=content, reason=context.reason)])
+        operations: list[AnyOperation] = [Write(path=path, content=_content(context, raw), reason=context.reason)]
     else:
-        raise AlreadyExists(f"{path} exists; read it, and say replace: true to give it another content")
-    done = "Created" if applied is not None and len(applied.paths) and not args.get("replace") else "Wrote"
-    return ToolOutput({"path": path, "size": len(raw)}, f"{done} {path} ({human(len(raw))}).", applied=applied)
+        done = "Created"
+        new = Create(path=path, content=_content(context, raw), reason=context.reason)
+        operations = [*context.making(dirname(path) or "."), new]
+    summary = f"{done} {path} ({human(len(raw))})."
+    return ToolOutput({"path": path, "size": len(raw)}, summary, applied=context.put(operations))
 
 
 def edit_file(context: ToolContext, args: Args) -> ToolOutput:
