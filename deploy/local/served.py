@@ -120,8 +120,8 @@ class LocalServer(ABC):
 
 @dataclass
 class Served(LocalServer):
-    """A server with one HTTP port. `probe` is a path that returns 200 once it may serve; `{port}` in `program` stands
-    for its port.
+    """A server with one HTTP port. `probe` is a path that returns 200 once the server is ready. `{port}` in `program`
+    stands for its port.
     """
 
     program: Sequence[str]
