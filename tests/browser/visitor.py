@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -15,10 +15,12 @@ from playwright.async_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Error,
     Locator,
     Page,
     Playwright,
     Request,
+    Response,
     StorageState,
     WebError,
     expect,
@@ -100,6 +102,8 @@ class Visitor:
     failures_expected: bool = False
     """Requests may fail; the console reports each."""
     complaints: list[str] = field(default_factory=list)
+    failed: list[Response] = field(default_factory=list)
+    """Answers with a server's error. The console names only their status, so their bodies are printed."""
     cookies: StorageState | None = None
     context: BrowserContext = field(init=False)
 
@@ -115,11 +119,16 @@ class Visitor:
         self.context.on("console", self._spoken)
         self.context.on("weberror", self._thrown)
         self.context.on("request", self._asked)
+        self.context.on("response", self._answered)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not self.failures_expected:
+            for response in self.failed:
+                with suppress(Error):  # A page that was left has dropped it.
+                    print(response.status, response.url, await response.text())
         await self.context.close()
         if error is None:
             assert not self.complaints, "\n".join(self.complaints)
@@ -131,6 +140,10 @@ class Visitor:
 
     def _thrown(self, thrown: WebError) -> None:
         self.complaints.append(f"uncaught: {thrown.error}")
+
+    def _answered(self, response: Response) -> None:
+        if response.status >= 500:
+            self.failed.append(response)
 
     def _asked(self, request: Request) -> None:
         if not request.url.startswith((self.url, "data:", "blob:")):

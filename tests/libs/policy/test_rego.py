@@ -150,7 +150,7 @@ async def test_without_a_bundle_nothing_is_answered(tmp_path: Path) -> None:
 @pytest.mark.requirement("A8")
 async def test_late_answer_leaves_the_question_unanswered() -> None:
     ticks = iter([0.0, 0.3])
-    policy = RegoPolicy(SHIPPED, deadline=0.25, monotonic=lambda: next(ticks))
+    policy = RegoPolicy(SHIPPED, deadline=0.25, clock=lambda: next(ticks))
     await policy.reload()
     with pytest.raises(PolicyUnanswered, match="too late"):
         await policy.decide("conversation.send", {**SCOPED, "length": 3})

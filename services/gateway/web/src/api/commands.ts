@@ -5,9 +5,11 @@ import { tellProblem, tellReport } from "@/components/toast";
 import { Attempts } from "./attempts";
 import { api, data, newKey, type Schemas } from "./client";
 import { answerRefusal, reportChange } from "./outcomes";
-import { Problem } from "./problem";
+import { asProblem, Problem } from "./problem";
 
 const REASON_MOST = 2000;
+/** The status of a server that can take nothing for a moment. */
+const BUSY = 503;
 const once = () => ({ "Idempotency-Key": newKey() });
 
 export interface NewTask {
@@ -28,6 +30,8 @@ export function useSend() {
       const body = { text, session_id: session, root, hitl, skill, on_busy: "queue" as const, attachments };
       return attempts.send(body, (key) => data(api.POST("/v1/sessions/message", { params: { header: { "Idempotency-Key": key } }, body })));
     },
+    // Under the same key, so that a request that was taken after all is not taken twice.
+    retry: (failures, error) => asProblem(error).status === BUSY && failures < 2,
     onSuccess: () => client.invalidateQueries({ queryKey: ["sessions"] }),
     onError: tellProblem,
   });
