@@ -31,11 +31,17 @@ from tests.benchmarks.wire import Statement, tapped
 
 WARM_UP_TURNS, TURNS = 8, 8
 COMMIT = "select bus.commit($1)"
+PROJECTING = ("gateway", "audit_worker")
+"""Groups that only project what others have decided."""
 PYDANTIC = ("__init__", "model_validate", "model_validate_json", "model_copy", "model_dump", "model_dump_json")
 
 BOUNDS: Mapping[str, float] = {
     "commits": 18,
     "changesets": 27,
+    "inputs of requests": 1,
+    "inputs of the turn": 9,
+    "inputs of memories": 2,
+    "inputs of projections": 16,
     "document bytes": 38_500,
     "read transactions": 4,
     "read round trips": 4,
@@ -168,13 +174,24 @@ def _sent(statements: Sequence[Statement]) -> dict[str, float]:
     commits = [statement for statement in ours if statement.text == COMMIT]
     reads = [statement for statement in ours if statement.text != COMMIT]
     documents = [_document(statement) for statement in commits]
+    items = [item for document in documents for item in orjson.loads(document)["items"]]
     return {
         "commits": len(commits),
-        "changesets": sum(len(orjson.loads(document)["items"]) for document in documents),
+        "changesets": len(items),
+        **Counter(f"inputs of {_kind(item)}" for item in items),
         "document bytes": sum(map(len, documents)),
         "read transactions": sum(statement.opens for statement in reads),
         "read round trips": len(reads),
     }
+
+
+def _kind(item: Mapping[str, Any]) -> str:
+    """Return what an input belongs to, of those that Python handles."""
+    if "topic" not in item and "lease" not in item:
+        return "requests"
+    if item["grp"] in PROJECTING:
+        return "projections"
+    return "memories" if item["grp"] == "memory_service" else "the turn"
 
 
 def _document(commit: Statement) -> bytes:
