@@ -22,7 +22,7 @@ from typing import Any
 
 from libs.sandbox import cgroups, frames
 from libs.sandbox.cgroups import Group
-from libs.sandbox.ports import ENVIRONMENT, GID, UID, WORKSPACE, Broken, Limits, NoSandbox
+from libs.sandbox.ports import ENVIRONMENT, GID, UID, WORKSPACE, Broken, Limits, Mount, NoSandbox
 from libs.sandbox.quota import owner
 
 START_SECONDS = 10.0
@@ -71,18 +71,20 @@ class Bubblewrap:
         self._python = await asyncio.to_thread(_interpreter)
         await asyncio.to_thread(cgroups.remove_orphans)
 
-    async def launch(self, session: str, workspace: Path, limits: Limits) -> tuple[Room, Mapping[str, Any]]:
+    async def launch(
+        self, session: str, workspace: Path, limits: Limits, mounts: Sequence[Mount]
+    ) -> tuple[Room, Mapping[str, Any]]:
         group = await asyncio.to_thread(cgroups.create, session, limits)
         given = [await asyncio.to_thread(self._runner.read_bytes), USERS.encode(), GROUPS.encode()]
         room = Room(group)
         try:
-            await room.start(partial(self._command, workspace, limits), given)
+            await room.start(partial(self._command, workspace, limits, mounts), given)
         except BaseException:
             await asyncio.shield(room.kill())
             raise
         return room, _resources(group, limits)
 
-    def _command(self, workspace: Path, limits: Limits, fds: Sequence[int]) -> list[str]:
+    def _command(self, workspace: Path, limits: Limits, mounts: Sequence[Mount], fds: Sequence[int]) -> list[str]:
         """Return the command line. Later mounts cover earlier ones; `fds` are those of `Room.start`."""
         runner, users, groups, told, waiting = map(str, fds)
         isolated = ["--unshare-all", "--unshare-user", "--disable-userns", "--as-pid-1", "--die-with-parent"]
@@ -94,11 +96,12 @@ class Bubblewrap:
         kernel = ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
         bounded = ["--perms", "1777", "--size", str(limits.tmp), "--tmpfs"]
         writable = [*bounded, "/dev/shm", *bounded, "/tmp", "--bind", str(workspace), WORKSPACE]  # noqa: S108 - the guest's
+        more = [part for mount in mounts for part in _bound(mount)]
         closed = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKSPACE, "--clearenv"]
         known = [part for pair in ENVIRONMENT.items() for part in ("--setenv", *pair)]
         started = ["--info-fd", told, "--block-fd", waiting, "--", self._python, "-I", RUNNER]
-        mounts = [*system, *_own(self._python), *given, *kernel, *writable, *closed]
-        return [self._program, *isolated, *nobody, *mounts, *known, *started]
+        seen = [*system, *_own(self._python), *given, *kernel, *writable, *more, *closed]
+        return [self._program, *isolated, *nobody, *seen, *known, *started]
 
 
 class Room:
@@ -135,6 +138,8 @@ class Room:
                 raise NoSandbox(f"bwrap failed ({await self._problem()})", PROFILE)
             await asyncio.to_thread(self._group.enter, child)
             os.write(going, b"1")
+        except ProcessLookupError as error:
+            raise NoSandbox(f"bwrap failed ({await self._problem()})", PROFILE) from error
         except (OSError, TimeoutError) as error:
             raise NoSandbox(f"bwrap did not start ({str(error) or 'no answer'})", PROFILE) from error
         finally:
@@ -193,6 +198,10 @@ def _shared(path: Path) -> list[str]:
     if path.is_symlink():
         return ["--symlink", str(path.readlink()), str(path)]
     return ["--ro-bind", str(path), str(path)] if path.exists() else []
+
+
+def _bound(mount: Mount) -> Sequence[str]:
+    return ("--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target)
 
 
 def _help(program: str) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from libs.sandbox import frames
-from libs.sandbox.ports import ENVIRONMENT, WORKSPACE, Broken, Limits, NoSandbox
+from libs.sandbox.ports import ENVIRONMENT, WORKSPACE, Broken, Limits, Mount, NoSandbox
 from libs.sandbox.quota import owner
 from libs.telemetry.logs import logger
 
@@ -64,9 +64,11 @@ class Docker:
             log.warning("removed orphaned container", container=container)
             await _called(_remove, self._engine, container)
 
-    async def launch(self, session: str, workspace: Path, limits: Limits) -> tuple[Container, Mapping[str, Any]]:
+    async def launch(
+        self, session: str, workspace: Path, limits: Limits, mounts: Sequence[Mount]
+    ) -> tuple[Container, Mapping[str, Any]]:
         labels = {PLATFORM: self._platform, SESSION: session, HOLDER: holder(os.getpid())}
-        settings = {**_settings(self._engine, workspace, limits), "labels": labels, "command": self._command}
+        settings = {**_settings(self._engine, workspace, limits, mounts), "labels": labels, "command": self._command}
         name = f"suma-runner-{self._platform}-{session}"
         made = await _called(_created, self._engine, self._image, name, settings)
         container = Container(self._engine, made["Id"])
@@ -174,7 +176,7 @@ def _has_image(engine: Any, image: str) -> bool:
     return True
 
 
-def _settings(engine: Any, workspace: Path, limits: Limits) -> dict[str, Any]:
+def _settings(engine: Any, workspace: Path, limits: Limits, mounts: Sequence[Mount]) -> dict[str, Any]:
     """Return the flags of S2-11, S2-12 and S2-19."""
     user, group = owner()
     memory = {"mem_limit": limits.memory, "memswap_limit": limits.memory, "shm_size": limits.tmp}
@@ -192,7 +194,7 @@ def _settings(engine: Any, workspace: Path, limits: Limits) -> dict[str, Any]:
         nano_cpus=limits.cpus * 10**9,
         pids_limit=limits.processes,
         tmpfs={"/tmp": f"rw,nosuid,nodev,size={limits.tmp},mode=1777"},  # noqa: S108 - the guest's
-        mounts=[{"Type": "bind", "Source": str(workspace), "Target": WORKSPACE}],
+        mounts=[_bind(mount) for mount in (Mount(workspace, WORKSPACE, writable=True), *mounts)],
         log_config={"Type": "none"},
         restart_policy={"Name": "no"},
         auto_remove=True,
@@ -206,6 +208,12 @@ def _settings(engine: Any, workspace: Path, limits: Limits) -> dict[str, Any]:
         "network_disabled": True,
         "stdin_open": True,
     }
+
+
+def _bind(mount: Mount) -> Mapping[str, Any]:
+    """Bind a source without what is mounted below it: the engine may leave that writable."""
+    bound = {"Type": "bind", "Source": str(mount.source), "Target": mount.target, "ReadOnly": not mount.writable}
+    return {**bound, "BindOptions": {"NonRecursive": True}}
 
 
 def _created(engine: Any, image: str, name: str, settings: Mapping[str, Any]) -> Any:

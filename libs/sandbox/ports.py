@@ -83,6 +83,19 @@ class Command:
     """A shorter time limit than the session's."""
 
 
+@dataclass(frozen=True)
+class Mount:
+    """A folder or file of the host that the session sees at `target`, such as `/skill`.
+
+    The sandbox's user must be able to reach the source. What the guest writes to a writable one is not trusted: read it
+    through `SafeDir`, which follows no link. A unix socket in a read-only one can be connected to, and not replaced.
+    """
+
+    source: Path
+    target: str
+    writable: bool = False
+
+
 Stream = Literal["stdout", "stderr"]
 Limit = Literal["time", "output", "memory", "disk", "cancelled"]
 
@@ -178,11 +191,15 @@ class Backend(Protocol):
         """
         ...
 
-    async def open(self, session: str, workspace: Path, limits: Limits | None = None) -> Session:
-        """Return the session's warm sandbox, started if it has none. `workspace` is a scratch folder, never a user's.
+    async def open(
+        self, session: str, workspace: Path, limits: Limits | None = None, *, mounts: Sequence[Mount] = ()
+    ) -> Session:
+        """Return the session's warm sandbox, started if it has none or one with another workspace or mounts.
+
+        `workspace` is a scratch folder, never a user's. The limit of disk holds for each writable mount, too.
 
         Raises:
-            Refused: the id is not a short word.
+            Refused: the id is not a short word, or a mount has no source or would cover the system.
             NoSandbox: it does not start. The text names the cure.
         """
         ...

@@ -29,6 +29,7 @@ from libs.sandbox.ports import (
     Command,
     Ended,
     Limits,
+    Mount,
     NoSandbox,
     Refused,
     Report,
@@ -46,6 +47,9 @@ IDLE_SECONDS, REAP_SECONDS = 3600.0, 300.0
 """A session that ran nothing for so long is removed; the interval of the look (S2-10)."""
 WATCH_SECONDS = 0.25
 SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+TARGET = re.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9_.-]*){1,8}")
+SYSTEM = re.compile(r"/(bin|boot|dev|etc|home|lib(x?32|64)?|opt|proc|root|run|sbin|srv|sys|tmp|usr|var|workspace)(/|$)")
+"""Folders in which nothing can be mounted."""
 
 log = logger("sandbox")
 
@@ -73,7 +77,9 @@ class Launcher(Protocol):
         """Check that it can start sandboxes, and remove those that a dead process left. Raises NoSandbox."""
         ...
 
-    async def launch(self, session: str, workspace: Path, limits: Limits) -> tuple[Channel, Mapping[str, Any]]:
+    async def launch(
+        self, session: str, workspace: Path, limits: Limits, mounts: Sequence[Mount]
+    ) -> tuple[Channel, Mapping[str, Any]]:
         """Start a sandbox. Return its channel, and the resource limits that its runner shall set. Raises NoSandbox."""
         ...
 
@@ -87,14 +93,21 @@ class RunnerSession:
     """A session over a channel to a runner."""
 
     def __init__(
-        self, session: str, channel: Channel, workspace: Path, limits: Limits, now: Callable[[], float]
+        self,
+        session: str,
+        channel: Channel,
+        workspace: Path,
+        limits: Limits,
+        mounts: Sequence[Mount],
+        now: Callable[[], float],
     ) -> None:
-        self.id, self.workspace, self.limits = session, workspace, limits
+        self.id, self.workspace, self.limits, self.mounts = session, workspace, limits, mounts
         self.closed = False
         self._channel, self._now = channel, now
         self._one = asyncio.Lock()
         self._used, self._running, self._full = now(), False, False
-        self._quota: bool | None = None
+        self._watched: Sequence[Path] | None = None
+        """Folders whose file system holds more than they may; looked for at the first command."""
 
     @property
     def idle(self) -> float:
@@ -217,16 +230,19 @@ class RunnerSession:
                 exchange.exception()
 
     async def _watch(self) -> None:
-        """Cancel a command that fills the workspace, where no file system stops it."""
-        if self._quota is None:
-            self._quota = await asyncio.to_thread(has_quota, self.workspace, self.limits)
-        if self._quota:
-            return
-        while True:
+        """Cancel a command that fills the workspace or a mount, where no file system stops it."""
+        if self._watched is None:
+            self._watched = await asyncio.to_thread(self._unbounded)
+        while self._watched:
             await asyncio.sleep(WATCH_SECONDS)
-            if await asyncio.to_thread(exceeds, self.workspace, self.limits):
-                self._full = True
-                await self.cancel()
+            for folder in self._watched:
+                if await asyncio.to_thread(exceeds, folder, self.limits):
+                    self._full = True
+                    await self.cancel()
+
+    def _unbounded(self) -> Sequence[Path]:
+        writable = [mount.source for mount in self.mounts if mount.writable]
+        return [folder for folder in (self.workspace, *writable) if not has_quota(folder, self.limits)]
 
 
 class Sandboxes:
@@ -262,16 +278,19 @@ class Sandboxes:
     async def probe(self) -> Report:
         return await probe(self, self._launcher.cures)
 
-    async def open(self, session: str, workspace: Path, limits: Limits | None = None) -> Session:
+    async def open(
+        self, session: str, workspace: Path, limits: Limits | None = None, *, mounts: Sequence[Mount] = ()
+    ) -> Session:
         if not SESSION_ID.fullmatch(session):
             raise Refused(f"{session!r} is not an id of a session")
+        mounts = await asyncio.to_thread(_checked, mounts)
         async with self._opening.setdefault(session, asyncio.Lock()):
             found = self._sessions.get(session)
-            if found is not None and not found.closed and found.workspace == workspace:
+            if found is not None and not found.closed and (found.workspace, found.mounts) == (workspace, mounts):
                 return found
             if found is not None:
                 await found.close()
-            self._sessions[session] = await self._start(session, workspace, limits or Limits())
+            self._sessions[session] = await self._start(session, workspace, limits or Limits(), mounts)
             return self._sessions[session]
 
     async def leave(self, session: str) -> None:
@@ -284,9 +303,9 @@ class Sandboxes:
         await self._close(old)
         return [found.id for found in old]
 
-    async def _start(self, session: str, workspace: Path, limits: Limits) -> RunnerSession:
-        channel, resources = await self._launcher.launch(session, workspace, limits)
-        started = RunnerSession(session, channel, workspace, limits, self._now)
+    async def _start(self, session: str, workspace: Path, limits: Limits, mounts: Sequence[Mount]) -> RunnerSession:
+        channel, resources = await self._launcher.launch(session, workspace, limits, mounts)
+        started = RunnerSession(session, channel, workspace, limits, mounts, self._now)
         try:
             await started.set_up(resources)
         except (Broken, TimedOut) as error:
@@ -305,3 +324,19 @@ class Sandboxes:
             await asyncio.sleep(self._every)
             if removed := await self.reap():
                 log.info("removed idle sandboxes", backend=self.name, sessions=removed)
+
+
+def _checked(mounts: Sequence[Mount]) -> tuple[Mount, ...]:
+    targets = [mount.target for mount in mounts]
+    for mount in mounts:
+        if not TARGET.fullmatch(mount.target) or SYSTEM.match(mount.target):
+            raise Refused(f"nothing can be mounted at {mount.target!r}")
+        # By a link, what is mounted could change after the caller looked at it.
+        if not mount.source.is_absolute() or mount.source.is_symlink() or not mount.source.exists():
+            raise Refused(f"{str(mount.source)!r} is no folder or file of this machine that can be mounted")
+        if mount.writable and not mount.source.is_dir():
+            raise Refused(f"{str(mount.source)!r} is no folder, and only a folder can be mounted to be written")
+    if len(targets) != len(set(targets)):
+        raise Refused("two mounts have the same target")
+    # A folder before what is mounted inside it.
+    return tuple(sorted(mounts, key=lambda mount: mount.target))
