@@ -294,7 +294,9 @@ async def _tool_servers(settings: Process) -> AsyncIterator[Finding]:
 async def _sandbox(settings: Process) -> AsyncIterator[Finding]:
     """Open a small sandbox and try its walls and limits; the first backend that works is the one in use."""
     if settings.sandbox == "none":
-        yield Finding("sandbox", "sandbox", "ok", "off, so commands are refused; SUMA_SANDBOX selects one")
+        yield Finding(
+            "sandbox", "sandbox", "ok", "off, so commands and programs of skills are refused; SUMA_SANDBOX selects one"
+        )
         return
     for backend in wiring.sandboxes(settings):
         try:
@@ -312,7 +314,7 @@ async def _sandbox(settings: Process) -> AsyncIterator[Finding]:
             return
     mend = "mend one of those above, or set SUMA_SANDBOX=none"
     state: State = "note" if settings.sandbox == "auto" else "problem"
-    yield Finding("sandbox", "sandbox", state, "none works, so commands are refused", mend)
+    yield Finding("sandbox", "sandbox", state, "none works, so commands and programs of skills are refused", mend)
 
 
 async def _output(*command: str | Path) -> str | None:

@@ -5,6 +5,7 @@ its staged files and returns what a command changed as operations for the stage.
 """
 
 from libs.sandbox.ports import (
+    WORKSPACE,
     Backend,
     Broken,
     Check,
@@ -24,6 +25,7 @@ from libs.sandbox.scratch import Changes, Scratch
 from libs.sandbox.sessions import Launcher, Sandboxes
 
 __all__ = [
+    "WORKSPACE",
     "Backend",
     "Broken",
     "Changes",

@@ -4,11 +4,10 @@
 declare.
 """
 
-from libs.skills.catalogue import NeedsSandbox, Skills, UnknownTool
+from libs.skills.catalogue import Skills, UnknownTool
 from libs.skills.categories import Categories, date_in, free_name
 from libs.skills.definitions import (
     ATTACHMENTS,
-    COMMAND_TOOL,
     Effect,
     Kind,
     Need,
@@ -23,15 +22,16 @@ from libs.skills.files import LOADER, BadSkill
 from libs.skills.folder import read_skill
 from libs.skills.globs import selected
 from libs.skills.intents import Form, Hole, Intent, Slot, SlotType
+from libs.skills.programs import RUN, NoSuchProgram, interpreter, result_schema, started
 from libs.skills.references import REFERENCE, is_reference, references, sources, strings
 from libs.skills.reload import Catalogue, Place
-from libs.skills.use import USE, NoSandbox, NoSuchReference, UnknownSkill, use
+from libs.skills.use import USE, NoSuchReference, UnknownSkill, use
 
 __all__ = [
     "ATTACHMENTS",
-    "COMMAND_TOOL",
     "LOADER",
     "REFERENCE",
+    "RUN",
     "USE",
     "BadSkill",
     "Catalogue",
@@ -42,8 +42,7 @@ __all__ = [
     "Intent",
     "Kind",
     "Need",
-    "NeedsSandbox",
-    "NoSandbox",
+    "NoSuchProgram",
     "NoSuchReference",
     "Place",
     "Primitive",
@@ -61,14 +60,17 @@ __all__ = [
     "date_in",
     "free_name",
     "globs",
+    "interpreter",
     "is_reference",
     "linear",
     "name_patterns",
     "plugged",
     "read_skill",
     "references",
+    "result_schema",
     "selected",
     "sources",
+    "started",
     "strings",
     "use",
 ]

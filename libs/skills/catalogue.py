@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from libs.errors import NotFound
-from libs.skills.definitions import Kind, SkillDefinition, ToolDefinition
+from libs.skills import programs
+from libs.skills.definitions import SkillDefinition, ToolDefinition
 from libs.skills.files import BadSkill
 from libs.skills.folder import read_skill
 from libs.skills.plugged import definition
@@ -25,12 +26,6 @@ class UnknownTool(NotFound):
     """No skill declares this tool."""
 
     code = "UNKNOWN_TOOL"
-
-
-class NeedsSandbox(UnknownTool):
-    """This skill is code, and programs of skills do not run yet."""
-
-    code = "NO_SANDBOX"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +92,7 @@ class Skills:
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
-        """All tools that can be called: those of skills (except code), `skills.use`, and external tools."""
+        """All tools that can be called: those of skills, `skills.use`, `skills.run`, and external tools."""
         if not self._known:
             tools = (*self.local, *self.remote)
             self._known.append((tools, {tool.name: tool for tool in reversed(tools)}))
@@ -110,22 +105,26 @@ class Skills:
     @property
     def local(self) -> tuple[ToolDefinition, ...]:
         """All tools but those of other servers."""
-        own = (tool for skill in self.skills.values() if skill.kind is not Kind.CODE for tool in skill.tools)
-        look = (tool_definition(self.skills.values()),) if self.skills else ()
-        return (*own, *look, *self.plugged)
+        every = self.skills.values()
+        own = (tool for skill in every for tool in skill.tools)
+        shared = (tool_definition(every), programs.tool_definition(every)) if every else ()
+        return (*own, *shared, *self.plugged)
+
+    def runs_program(self, name: str) -> bool:
+        """Return whether a tool's result is the output of a program."""
+        found = self._known[0][1].get(name) if self.tools else None
+        return found is not None and found.runs_program
 
     def tool(self, name: str) -> ToolDefinition:
         """Return the tool of this name.
 
         Raises:
-            UnknownTool: no skill declares it. NeedsSandbox: its skill is code.
+            UnknownTool: no skill declares it.
         """
         found = self._known[0][1].get(name) if self.tools else None
-        if found is not None:
-            return found
-        if any(tool.name == name for skill in self.skills.values() for tool in skill.tools):
-            raise NeedsSandbox(f"{name} belongs to a skill that is code, and programs of skills do not run yet")
-        raise UnknownTool(f"no skill declares the tool {name}")
+        if found is None:
+            raise UnknownTool(f"no skill declares the tool {name}")
+        return found
 
 
 def folders(top: Path) -> list[Path]:

@@ -32,10 +32,6 @@ class Kind(StrEnum):
     """Programs (skill.py or scripts/), which run only in a sandbox."""
 
 
-COMMAND_TOOL = "run-commands.run"
-"""The bundled tool whose result is the output of a program."""
-
-
 class Source(StrEnum):
     """The place where a skill was found, highest precedence first (S2-24)."""
 
@@ -53,6 +49,8 @@ class Primitive(StrEnum):
     """Reading a page, whose URL leaves this machine."""
     COMMAND = "command"
     """A program in the session's sandbox."""
+    PROGRAM = "program"
+    """A program of the skill itself, in the session's sandbox."""
     SKILL = "skill"
     """Reading a skill itself (`skills.use`), which needs no folder."""
 
@@ -194,7 +192,12 @@ class ToolDefinition:
     @property
     def in_workspace(self) -> bool:
         """True if it works on the session's folder."""
-        return self.primitive in (Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.COMMAND)
+        return self.primitive in (Primitive.GRAPH, Primitive.RETRIEVAL) or self.runs_program
+
+    @property
+    def runs_program(self) -> bool:
+        """True if its result is the output of a program in the session's sandbox."""
+        return self.primitive in (Primitive.COMMAND, Primitive.PROGRAM)
 
     @property
     def from_outside(self) -> bool:

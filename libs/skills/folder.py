@@ -33,16 +33,17 @@ from libs.skills.definitions import (
 )
 from libs.skills.files import LOADER, BadSkill, digest_of, read_files
 from libs.skills.intents import Declared, Intent
+from libs.skills.programs import RETURNS, interpreter, is_program, result_schema
 
 PAGE_MOST = 100_000
 """Maximum characters of SKILL.md, which a model reads at once. Longer text belongs in references."""
 DEPTH_MOST, NODES_MOST = 50, 20_000
+METHOD = re.compile(r"[a-z][a-z0-9_]*")
 REFERRING = ("$ref", "$dynamicRef", "$recursiveRef", "$id")
 RESERVED = ("skills", "workspace")
 """Names of the platform's own tool families."""
 UNFIT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML must not contain (YAML 1.2, 5.1); the format's parser fails on them."""
-PROGRAM, PROGRAMS = "skill.py", "scripts/"
 
 
 class _Tool(Declared):
@@ -50,8 +51,8 @@ class _Tool(Declared):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str = Field(min_length=1)
-    primitive: Literal[Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.WEB, Primitive.COMMAND]
-    method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    primitive: Literal[Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.WEB, Primitive.COMMAND, Primitive.PROGRAM]
+    method: str = Field(min_length=1, max_length=400)
     mutates: bool
     effect: Effect
     params: dict[str, Any]
@@ -90,7 +91,7 @@ def read_skill(folder: Path, source: Source = Source.BUNDLED) -> SkillDefinition
     # A folder of unknown origin may not bring tools, so its declarations are ignored.
     declared = _declared(files, problems) if source is not Source.WORKSPACE else ()
     kind, digest = _kind(files), digest_of(files)
-    if kind is Kind.PROMPT and not body and not problems:
+    if kind is not Kind.PRIMITIVE and not body and not declared and not problems:
         problems.append(f"{PAGE} contains no instructions, and the skill has no tools; add either")
     if problems:
         raise BadSkill(folder, tuple(problems))
@@ -153,7 +154,7 @@ def _declared(files: Mapping[str, bytes], problems: list[str]) -> tuple[_Tool, .
     except (yaml.YAMLError, UnicodeDecodeError) as wrong:
         problems.append(f"{TOOLS}: {wrong}")
         return ()
-    problems.extend(problem for tool in tools for problem in _problems(tool))
+    problems.extend(problem for tool in tools for problem in (*_problems(tool), *_faults_of_call(tool, files)))
     problems.extend(_repeated([tool.name for tool in tools]))
     return tools
 
@@ -188,7 +189,7 @@ def _kind(files: Mapping[str, bytes]) -> Kind:
     """Return the kind of a skill. With programs it is code, whatever else it declares: its tools and instructions rely
     on them.
     """
-    if PROGRAM in files or any(path.startswith(PROGRAMS) for path in files):
+    if any(map(is_program, files)):
         return Kind.CODE
     return Kind.PRIMITIVE if TOOLS in files else Kind.PROMPT
 
@@ -235,6 +236,26 @@ def _problems(tool: _Tool) -> list[str]:
         problems.append(f"{tool.name}: params are not a JSON Schema: {wrong.message}")
     problems += [f"{tool.name}: {problem}" for intent in tool.intents for problem in intent.problems()]
     return [*problems, *(f"{tool.name}: params {hazard}" for hazard in _hazards(tool.params))]
+
+
+def _faults_of_call(tool: _Tool, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield what is wrong with the primitive's method, and with the result of a program."""
+    if tool.primitive is not Primitive.PROGRAM:
+        if METHOD.fullmatch(tool.method) is None:
+            yield f"{tool.name}: {tool.method} is not the name of a method"
+        return
+    if tool.method not in files or interpreter(tool.method, files[tool.method]) is None:
+        yield f"{tool.name}: {tool.method} is not skill.py or a file of scripts/ for Python or a shell"
+    if tool.effect is not Effect.RUN:
+        yield f"{tool.name}: a program may change any file, so its effect is run"
+    if taken := RETURNS.keys() & tool.returns.keys():
+        yield f"{tool.name}: returns may not name {', '.join(sorted(taken))}, which each program's result has"
+    try:
+        Draft202012Validator.check_schema(fields := result_schema(tool.returns))
+    except SchemaError as wrong:
+        yield f"{tool.name}: returns are not JSON Schemas: {wrong.message}"
+    else:
+        yield from (f"{tool.name}: returns {hazard}" for hazard in _hazards(fields))
 
 
 def _hazards(schema: Any) -> Iterator[str]:

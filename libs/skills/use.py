@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from libs.errors import NotFound, Rejected
+from libs.errors import NotFound
 from libs.keys.canonical import canonical
 from libs.skills.definitions import Effect, Kind, Primitive, Schema, SkillDefinition, ToolDefinition
 
@@ -60,15 +60,10 @@ class NoSuchReference(NotFound):
     code = "NO_SUCH_REFERENCE"
 
 
-class NoSandbox(Rejected):
-    """This skill is code, and programs of skills do not run yet."""
-
-    code = "NO_SANDBOX"
-
-
 def tool_definition(skills: Iterable[SkillDefinition]) -> ToolDefinition:
-    """Return the tool, with the names of the skills that consist of instructions."""
-    named = [f"{one.name}: {one.description[:DESCRIPTION_MOST]}" for one in skills if one.kind is Kind.PROMPT]
+    """Return the tool, with the names of the skills that a model reads: they have instructions, and no tools."""
+    read = (one for one in skills if one.kind is not Kind.PRIMITIVE and not one.tools)
+    named = [f"{one.name}: {one.description[:DESCRIPTION_MOST]}" for one in read]
     there = f" There are: {'; '.join(named[:NAMED_MOST])}." if named else ""
     return ToolDefinition(
         name=USE,
@@ -89,11 +84,8 @@ def use(skill: SkillDefinition, reference: str | None = None, offset: int = 0) -
     """Return a part of the instructions, or of a file in the skill's folder, as of when the skill was read.
 
     Raises:
-        NoSandbox: the skill is code.
         NoSuchReference: it has no such file, or the file is not text.
     """
-    if skill.kind is Kind.CODE:
-        raise NoSandbox(f"{skill.name} is code, and programs of skills do not run yet")
     text = skill.instructions if reference is None else _text(skill, reference)
     return {
         "skill": skill.name,

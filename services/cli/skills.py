@@ -80,12 +80,13 @@ def new(
         Path | None, typer.Option("--in", metavar="DIR", help="For this folder only.", file_okay=False)
     ] = None,
     tools: Annotated[bool, typer.Option("--tools", help="Include a tools.yaml to start from.")] = False,
+    code: Annotated[bool, typer.Option("--code", help="Include a program to start from, for the sandbox.")] = False,
 ) -> None:
     """Create a skill from the template."""
     # Imported here, because other commands start faster without it.
     from services.cli.scaffolding import scaffold
 
-    made = scaffold(name, about, folder, tools=tools)
+    made = scaffold(name, about, folder, tools=tools, code=code)
     console.print(Text(f"✔ {words.line(str(made))}", style="green"))
     console.print(Text(f"Write its SKILL.md, then: suma skills check {words.line(str(made))}"))
     if folder is not None:
@@ -170,7 +171,10 @@ def _look(found: Mapping[str, Any]) -> None:
     if not interactive():
         raise AnswerRequired(f"look at it with `suma skills info {found['name']} --in DIR`, then approve it with --yes")
     _show(found)
-    typer.confirm("\nA model may then work by these instructions in this folder. Approve exactly this?", abort=True)
+    more = " and run these programs in the sandbox" if found.get("programs") else ""
+    typer.confirm(
+        f"\nA model may then work by these instructions in this folder{more}. Approve exactly this?", abort=True
+    )
 
 
 def _show(found: Mapping[str, Any]) -> None:
@@ -181,8 +185,10 @@ def _show(found: Mapping[str, Any]) -> None:
         console.print(Text(f"{'file':12}", style="dim"), Text(f"{words.line(path)} ({size} bytes)"))
     for tool in found.get("declared", ()):
         _show_tool(tool)
-    if found["kind"] == "prompt":
+    if found["kind"] in ("prompt", "code"):
         console.print(Text(f"\n{words.plain(found['instructions'])}"))
+    for path, text in (found.get("programs") or {}).items():
+        console.print(Text(f"\n{words.line(path)}", style="bold"), Text(words.plain(text)), sep="\n")
     _tell(found["name"], found["problems"])
 
 

@@ -173,7 +173,8 @@ class Handlers:
     async def uow(self, cause: Cause) -> UnitOfWork:
         if cause.session is None:
             raise Rejected("the event names no session")
-        return UnitOfWork(cause, await self._store.load(cause.tenant, cause.session))
+        conversation = await self._store.load(cause.tenant, cause.session)
+        return UnitOfWork(cause, conversation, self._context.platform.skills)
 
     async def decide(self, cause: Cause, decide: Decide, on_policy_timeout: OnPolicyTimeout) -> Changeset:
         """Return what follows from an input. If policy has not answered for too long, refuse the input instead."""

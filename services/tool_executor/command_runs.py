@@ -1,6 +1,8 @@
-"""Commands: programs that run in a session's sandbox, over a copy of its staged files (S2-08, S2-15, S2-16).
+"""Commands and programs of skills, which run in a session's sandbox over a copy of its staged files (S2-08, S2-15,
+S2-16, S2-22).
 
 Each layer is harmless alone: only named programs, no shell, arguments that start nothing else, and then the sandbox.
+The program of a skill is one of the bytes that its digest covers, started by an interpreter of a fixed table.
 What a command changed becomes operations of the stage, so that nothing reaches the real folder before a person
 approved the diff.
 """
@@ -8,10 +10,11 @@ approved the diff.
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -20,7 +23,20 @@ from typing import Any
 
 from libs.errors import Rejected
 from libs.guards import programs
-from libs.sandbox import Changes, Command, Ended, Limits, NoSandbox, Piece, Sandboxes, Scratch, Session, scratch_folder
+from libs.sandbox import (
+    Changes,
+    Command,
+    Ended,
+    Limits,
+    Mount,
+    NoSandbox,
+    Piece,
+    Sandboxes,
+    Scratch,
+    Session,
+    scratch_folder,
+)
+from libs.skills import SkillDefinition
 from libs.telemetry import logger
 from libs.workspace.stage import Stage
 from services.tool_executor.tools.tool_context import Args
@@ -28,6 +44,8 @@ from services.tool_executor.tools.tool_context import Args
 LIMITS = Limits(output=4 << 20)
 ROOMS_MOST = 8
 """Sandboxes that stay warm in this process: each may hold its limit of memory."""
+SKILL = "/skill"
+"""Where a program finds the files of its skill, read-only."""
 IDLE_SECONDS, SWEEP_SECONDS = 3600.0, 300.0
 TRY_AGAIN_SECONDS = 60.0
 """How long the finding that no sandbox works is believed."""
@@ -39,7 +57,7 @@ log = logger("executor")
 
 
 class NoSandboxHere(Rejected):
-    """No sandbox works on this machine, so commands are refused."""
+    """No sandbox works on this machine, so commands and programs of skills are refused."""
 
     code = "NO_SANDBOX"
 
@@ -49,22 +67,27 @@ class Output:
     """The output of one command as it comes: standard output and errors in one, as on a terminal."""
 
     show: Callable[[str], None]
-    pieces: list[bytes] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
     _decoder: IncrementalDecoder = field(default_factory=lambda: getincrementaldecoder("utf-8")("replace"))
 
     def take(self, piece: Piece) -> None:
-        self.pieces.append(piece.data)
+        self.pieces.append(piece)
         # A piece may end within a letter.
         self.show(self._decoder.decode(piece.data))
 
     @property
     def text(self) -> str:
-        return b"".join(self.pieces).decode("utf-8", "replace").replace("\0", "\ufffd")
+        return _text(self.pieces)
+
+    @property
+    def result(self) -> str:
+        """The standard output alone."""
+        return _text(piece for piece in self.pieces if piece.stream == "stdout")
 
 
 @dataclass(slots=True)
 class Room:
-    """A session's scratch folder. Its sandbox is the backend's, by the same name."""
+    """A session's scratch folder, and the files of the skill whose program runs. Its sandbox has the same name."""
 
     name: str
     folder: Path
@@ -72,14 +95,40 @@ class Room:
     stack: AsyncExitStack
     used: float
     busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+    holds: str | None = None
+    """The digest of the skill that is there; empty if none is, None at first."""
+
+    @property
+    def skill(self) -> Path:
+        return self.folder.parent / "skill"
+
+    def show(self, skill: SkillDefinition | None) -> None:
+        """Make the files of this skill, or none, the ones that the next program sees: the bytes that were approved."""
+        digest = skill.digest if skill is not None else ""
+        if digest == self.holds:
+            return
+        self.holds = None
+        self.skill.mkdir(exist_ok=True)
+        for old in self.skill.iterdir():
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+        for path, content in skill.files.items() if skill is not None else ():
+            place = self.skill / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        # The sandbox's user reads and starts them, whatever the file mode mask of this process.
+        for made in (self.skill, *self.skill.rglob("*")):
+            made.chmod(0o755)
+        self.holds = digest
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end of a command, its whole output, and the operations that make its changes."""
+    """The end of a command or program, its whole output, and the operations that make its changes."""
 
     ended: Ended
     output: str
+    result: str
+    """The standard output alone."""
     changes: Changes
     left_out: Sequence[str]
     """Paths that were not copied into the sandbox."""
@@ -103,35 +152,39 @@ class CommandRuns:
         self._chosen: Sandboxes | None = None
         self._refusal: tuple[float, str] | None = None
 
+    def command(self, args: Args) -> Command:
+        """Return the command of a line. Raises CommandBlocked if the program or its arguments may not run."""
+        argv = programs.argv(args["command"])
+        programs.check_command(argv, allowed=self._allowed)
+        return Command(argv, cwd=args["path"], stdin=args.get("input", "").encode(), seconds=args["seconds"])
+
     async def run(
         self,
         whose: tuple[str, str],
         stage: Stage,
-        args: Args,
+        command: Command,
         *,
+        skill: SkillDefinition | None = None,
         show: Callable[[str], None],
         check: Callable[[], None],
     ) -> Done:
-        """Run one command over the staged files of a session.
+        """Run one command over the staged files of a session, with the files of its skill at `/skill`.
 
         Raises:
-            CommandBlocked: the program or its arguments may not run; nothing was run.
             NoSandboxHere: there is no sandbox; nothing was run.
             TooLarge: the folder is larger than a sandbox may hold.
         """
-        argv = programs.argv(args["command"])
-        programs.check_command(argv, allowed=self._allowed)
         backend = await self._backend()
         room = await self._room(_name(whose, stage.tree.root))
         async with room.busy:
             left_out = await asyncio.to_thread(room.scratch.bring, stage)
+            await asyncio.to_thread(room.show, skill)
             check()
             session, output = await _session(backend, room), Output(show)
-            command = Command(argv, cwd=args["path"], stdin=args.get("input", "").encode(), seconds=args["seconds"])
             ended = await session.run(command, output.take)
             changes = await asyncio.to_thread(room.scratch.changes, stage.blob_cache)
             room.used = self._now()
-        return Done(ended, output.text, changes, [one.path for one in left_out], backend.name)
+        return Done(ended, output.text, output.result, changes, [one.path for one in left_out], backend.name)
 
     async def sweep(self) -> None:
         """Remove idle rooms until the service stops, and then all of them."""
@@ -167,7 +220,9 @@ class CommandRuns:
                 self._chosen = backend
                 return backend
             why = "; ".join(problems) or "SUMA_SANDBOX is none"
-            refusal = f"no sandbox works here, so commands are refused ({why}); see `suma doctor`"
+            refusal = (
+                f"no sandbox works here, so commands and programs of skills are refused ({why}); see `suma doctor`"
+            )
             self._refusal = self._now(), refusal
             raise NoSandboxHere(refusal)
 
@@ -197,9 +252,13 @@ class CommandRuns:
 
 async def _session(backend: Sandboxes, room: Room) -> Session:
     try:
-        return await backend.open(room.name, room.folder, LIMITS)
+        return await backend.open(room.name, room.folder, LIMITS, mounts=(Mount(room.skill, SKILL),))
     except NoSandbox as error:
         raise NoSandboxHere(str(error)) from error
+
+
+def _text(pieces: Iterable[Piece]) -> str:
+    return b"".join(piece.data for piece in pieces).decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 def as_data(done: Done, changed: Sequence[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from libs.events import Diff, ToolRequested
 from libs.leases import Lease
 from libs.objects import UPLOADS, area
 from libs.runtime import Platform
-from libs.skills import USE, Categories, Primitive, ToolDefinition, use
+from libs.skills import RUN, USE, Categories, Primitive, ToolDefinition, use
 from libs.texts import quoted
 from libs.workspace.commit import Committed, commit, committed, outcome
 from libs.workspace.errors import FULL, CommitConflict, Failed, HistoryGone, NoSpace, NoSuchCommit, Unfinished
@@ -36,6 +36,7 @@ from services.tool_executor.fetching import Fetcher
 from services.tool_executor.history import History
 from services.tool_executor.live_output import shown_live
 from services.tool_executor.rows import JournalEntry
+from services.tool_executor.skills import programs
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.tools import containing, importing
 from services.tool_executor.tools.limits import Limits
@@ -196,8 +197,10 @@ class CallRunner:
         if tool.primitive is Primitive.RETRIEVAL:
             return await self._search(lease, session, workspace, args)
         await self._workspaces.fill(lease.tenant, workspace)
-        if tool.primitive is Primitive.COMMAND:
-            return await self._command(lease, request, session, workspace, args)
+        if tool.runs_program:
+            return await self._command(
+                lease, request, session, workspace, await self._program(lease, request, session, args)
+            )
         before, cancel = workspace.stage.version, CancelToken()
         async with self._attached(lease.tenant, workspace.stage, request, args) as attachments:
             context = ToolContext(
@@ -222,8 +225,19 @@ class CallRunner:
             return CallOutput(done.data, done.summary, reads=done.reads, warnings=warnings)
         return await self._staged(lease, request, workspace, before=before, done=done)
 
+    async def _program(
+        self, lease: Lease, request: ToolRequested, session: str, args: dict[str, Any]
+    ) -> programs.Program:
+        """Return what a call starts: a command, or a skill's program in the version that was planned or approved."""
+        if request.tool == RUN:
+            return programs.of_words(await self._local.to_use(lease.tenant, request.root, args["skill"]), args)
+        tool = self._tool(request)
+        if tool.primitive is Primitive.COMMAND:
+            return programs.Program(args["command"], self._commands.command(args))
+        return programs.of_tool(tool, self._platform.skills.skills[tool.skill], args, session)
+
     async def _command(
-        self, lease: Lease, request: ToolRequested, session: str, workspace: Workspace, args: dict[str, Any]
+        self, lease: Lease, request: ToolRequested, session: str, workspace: Workspace, program: programs.Program
     ) -> CallOutput:
         """Run a program over the staged files, and stage what it changed."""
         stage, cancel, whose = workspace.stage, CancelToken(), (lease.tenant, session)
@@ -232,12 +246,15 @@ class CallRunner:
         with cancel:
             stream, empty = Stream(lease.tenant, request.turn_id), Delta(lease.id, lease.attempts, "", request.step_id)
             async with shown_live(self._platform.deltas, stream, empty) as show:
-                run = await self._commands.run(whose, stage, args, show=show, check=cancel.check)
+                run = await self._commands.run(
+                    whose, stage, program.command, skill=program.skill, show=show, check=cancel.check
+                )
+            fields = program.fields(run)
             applied = await asyncio.to_thread(context.put, run.changes.operations)
         paths = applied.paths if applied is not None else ()
         done = ToolOutput(
-            command_runs.as_data(run, paths),
-            command_runs.summary(args["command"], run.ended, len(paths)),
+            {**fields, **command_runs.as_data(run, paths)},
+            command_runs.summary(program.name, run.ended, len(paths)),
             applied=applied,
         )
         if applied is None:

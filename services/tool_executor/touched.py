@@ -53,7 +53,7 @@ def by(skills: Skills, request: ToolRequested, reads: Sequence[str] = ()) -> Tou
             return OUTSIDE
         case Primitive.WEB:
             return PAGE
-        case Primitive.COMMAND:
+        case Primitive.COMMAND | Primitive.PROGRAM:
             # A program may read any file of the workspace, whatever its arguments name.
             return Touched()
         case Primitive.SKILL:

@@ -1,4 +1,6 @@
-"""A command whose platform is killed runs again after the next start, reports once, and leaves no process behind."""
+"""A command or a skill's program whose platform is killed runs again after the next start, reports once, and leaves no
+process behind.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 import pytest_asyncio
 
@@ -16,10 +19,12 @@ from libs.sandbox.bubblewrap import Bubblewrap
 from tests.infrastructure.vendor import APPROVED, Vendor, planned, said, vendor
 from tests.infrastructure.wish import answered, files, post
 from tests.journeys.installation import Installation, installation
+from tests.libs.skills.folders import skill
 from tests.services.gateway.sse import Sse, opened, read
 
 SLOW = "import time\nprint('begun', flush=True)\ntime.sleep(4)\nopen('made.txt', 'w').write('once')\n"
 MARK = "python3 -B slow-and-named-by-this-test.py"
+PROGRAM = "python3 -B /skill/scripts/slow.py"
 
 
 @pytest_asyncio.fixture
@@ -47,11 +52,25 @@ async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
         yield made
 
 
-@pytest.mark.requirement("S2-16", "S3-05", "P1", "P2")
-async def test_killed_command_runs_again_and_reports_once(own: Installation, there: Vendor) -> None:
-    there.play(planned(("run-commands.run", {"command": MARK})), APPROVED, said("Done."))
+@pytest.mark.requirement("S2-16", "S2-22", "S3-05", "P1", "P2")
+@pytest.mark.parametrize(
+    ("call", "mark"),
+    [
+        (("run-commands.run", {"command": MARK}), MARK),
+        (("skills.run", {"skill": "slow", "program": "scripts/slow.py"}), PROGRAM),
+    ],
+    ids=["command", "skill"],
+)
+async def test_killed_command_runs_again_and_reports_once(
+    own: Installation, there: Vendor, call: tuple[str, dict[str, str]], mark: str
+) -> None:
+    there.play(planned(call), APPROVED, said("Done."))
     await own.start()
+    skill(own.data / "skills", "slow", scripts__slow_dot_py=SLOW)
     async with own.api() as client:
+        async with asyncio.timeout(10):
+            while (await client.get("/v1/skills/slow")).status_code == httpx.codes.NOT_FOUND:
+                await asyncio.sleep(0.05)
         session = (await post(client, "/v1/sessions", {"root": str(own.folder), "hitl": "bypass"}))["session_id"]
         turn = (await post(client, f"/v1/sessions/{session}/messages", {"text": "run it"}))["turn_id"]
         sse = Sse()
@@ -60,7 +79,7 @@ async def test_killed_command_runs_again_and_reports_once(own: Installation, the
     assert sse.events[-1][2]["text"] == "begun\n"
     await own.end(signal.SIGKILL)
     async with asyncio.timeout(10):
-        while running():
+        while running(mark):
             await asyncio.sleep(0.05)
     assert not (own.folder / "made.txt").exists()
     await own.start()
@@ -68,10 +87,10 @@ async def test_killed_command_runs_again_and_reports_once(own: Installation, the
         ended = await answered(client, session, turn)
     assert (ended["type"], ended["data"]["state"]) == ("turn.ended", "completed")
     assert files(own.folder) == ["made.txt", MARK.split()[-1]]
-    assert not running()
+    assert not running(mark)
 
 
-def running() -> list[str]:
+def running(mark: str) -> list[str]:
     """Return the processes of the command that still live."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
@@ -79,5 +98,5 @@ def running() -> list[str]:
             words = place.read_bytes().decode(errors="replace").replace("\0", " ")
         except OSError:
             continue
-        found += [words] if words.startswith(MARK) else []
+        found += [words] if words.startswith(mark) else []
     return found

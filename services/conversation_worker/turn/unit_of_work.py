@@ -26,7 +26,7 @@ from libs.events import (
     Usage,
 )
 from libs.leases import NewLease
-from libs.skills import COMMAND_TOOL
+from libs.skills import Skills
 from libs.telemetry import metrics
 from libs.texts import proposed
 from services.conversation_worker.store import Rows, Store
@@ -47,8 +47,8 @@ V = TypeVar("V", Session, Turn, StepRun)
 
 
 class UnitOfWork:
-    def __init__(self, cause: Cause, conversation: Conversation) -> None:
-        self.cause = cause
+    def __init__(self, cause: Cause, conversation: Conversation, skills: Skills) -> None:
+        self.cause, self._skills = cause, skills
         self.conversation = self._loaded = conversation
         # Lists, of which `close` makes the changeset: a changeset per added event would be most of the work.
         self._changes: list[Change] = []
@@ -211,7 +211,7 @@ class UnitOfWork:
     def _shown_data(self, turn_id: str, run: StepRun) -> Json:
         if self._of_given_call(turn_id):
             return _data(run)
-        return (_data(run) or _excerpt(run)) if run.step.tool == COMMAND_TOOL else None
+        return (_data(run) or _excerpt(run)) if self._skills.runs_program(run.step.tool) else None
 
     def _of_given_call(self, turn_id: str) -> bool:
         turn = self.conversation.turn

@@ -111,6 +111,8 @@ class SkillRead(SkillShown):
     instructions: str | None = None
     files: dict[str, int] | None = None
     """Sizes in bytes by path."""
+    programs: dict[str, str] | None = None
+    """The texts of its programs by path: what an approval lets run in the sandbox."""
     declared: list[DeclaredTool] | None = None
 
 

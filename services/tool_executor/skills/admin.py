@@ -11,10 +11,10 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import NotFound
 from libs.runtime import Platform, permitted
-from libs.skills import Kind, SkillDefinition, Skills, Source
+from libs.skills import SkillDefinition, Skills, Source, interpreter
 from services.tool_executor.chain import runnable
 from services.tool_executor.rows import SkillApproved, SkillRevoked
-from services.tool_executor.skills.local import WITH_CODE, Local, LocalSkills
+from services.tool_executor.skills.local import Local, LocalSkills
 from services.tool_executor.skills.search import nearest
 from services.tool_executor.workspaces import GROUP
 
@@ -106,19 +106,16 @@ def _every(view: Skills, own: Sequence[Local]) -> Sequence[SkillDefinition]:
 def _rows(view: Skills, own: Sequence[Local]) -> Sequence[dict[str, Any]]:
     """List the folder's own skills, then the catalogue's: in use, hidden by a nearer one, or broken."""
     above = {local.name for local in own if not local.off}
-    rows = [_row(skill, _off(skill, above), view.problems.get(skill.folder, ())) for skill in view.skills.values()]
+    rows = [
+        _row(skill, BEATEN if skill.name in above else "", view.problems.get(skill.folder, ()))
+        for skill in view.skills.values()
+    ]
     hidden = [_row(skill, BEATEN, view.problems.get(skill.folder, ())) for skill in view.hidden]
     known = {skill.folder for skill in (*view.skills.values(), *view.hidden)}
     broken = [
         _broken(folder.name, str(folder), problems) for folder, problems in view.problems.items() if folder not in known
     ]
     return [*map(_local, own), *rows, *hidden, *broken]
-
-
-def _off(skill: SkillDefinition, above: set[str]) -> str:
-    if skill.kind is Kind.CODE:
-        return WITH_CODE
-    return BEATEN if skill.name in above else ""
 
 
 def _local(local: Local) -> dict[str, Any]:
@@ -162,6 +159,11 @@ def _more(skill: SkillDefinition) -> Mapping[str, Any]:
     return {
         "instructions": skill.instructions,
         "files": {path: len(content) for path, content in skill.files.items()},
+        "programs": {
+            path: content.decode("utf-8", "replace")
+            for path, content in skill.files.items()
+            if interpreter(path, content) is not None
+        },
         "declared": [
             {
                 "name": tool.name,

@@ -2,8 +2,8 @@
 
 A file of a downloaded archive or a cloned project could otherwise instruct a model. So each version is approved alone,
 for one tenant and one folder, and any changed byte makes it off again. An approved skill precedes the user's and the
-bundled ones of its name (S2-24). Only instructions can be approved: tools are the same for every folder, and code needs
-a sandbox.
+bundled ones of its name (S2-24). Its instructions and its programs can be approved, which `skills.run` starts in the
+sandbox. Its declarations of tools are not read: tools are the same for every folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ TOLD_CHARACTERS = 400
 NOT_APPROVED = "not approved: it belongs to this folder alone, and no person has reviewed it"
 CHANGED = "changed since it was approved"
 WITH_TOOLS = "it declares tools, and a folder's own skills may only be instructions"
-WITH_CODE = "it is code, and programs of skills do not run yet"
 TAKEN = "a skill with tools has this name already"
 
 
@@ -85,12 +84,14 @@ class LocalSkills:
         return [{"name": skill.name, "description": skill.description[:TOLD_CHARACTERS]} for skill in on[:TOLD_MOST]]
 
     async def to_use(self, tenant: str, root: str | None, name: str) -> SkillDefinition:
-        """Return the skill of this name for a session in this folder. Raises `UnknownSkill`."""
+        """Return the skill of this name for a session in this folder. Raises `UnknownSkill`, `SkillChanged`."""
         found = await self.found(tenant, root) if root is not None else ()
         local = next((one for one in found if one.name == name), None)
         if local is not None and local.skill is not None and not local.off:
             return local.skill
         known = self._platform.skills.skills.get(name)
+        if known is None and local is not None and local.off == CHANGED:
+            raise SkillChanged(f"the folder's skill {name} has changed since it was approved; review it again")
         if known is None:
             off = f": the folder's own is {local.off or 'broken'}" if local is not None else ""
             raise UnknownSkill(f"there is no skill {name}{off}")
@@ -134,12 +135,9 @@ def _judged(folder: Path, skills: Skills, approved: Mapping[str, str]) -> Local:
     except BadSkill as bad:
         return Local(folder, None, "broken", bad.problems, final=True)
     known = skills.skills.get(skill.name)
-    match skill.kind:
-        case Kind.PRIMITIVE:
-            return Local(folder, skill, WITH_TOOLS, final=True)
-        case Kind.CODE:
-            return Local(folder, skill, WITH_CODE, final=True)
-    if known is not None and known.kind is not Kind.PROMPT:
+    if skill.kind is Kind.PRIMITIVE:
+        return Local(folder, skill, WITH_TOOLS, final=True)
+    if known is not None and known.tools:
         return Local(folder, skill, TAKEN, final=True)
     if skill.name not in approved:
         return Local(folder, skill, NOT_APPROVED)

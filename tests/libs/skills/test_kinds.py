@@ -1,4 +1,4 @@
-"""The content of a skill decides how it can be used: tools, instructions, or code, which needs a sandbox."""
+"""The content of a skill decides how it can be used: tools, instructions, or programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from libs.skills import USE, BadSkill, Kind, NeedsSandbox, NoSandbox, NoSuchReference, Skills, read_skill, use
+from libs.skills import RUN, USE, BadSkill, Kind, NoSuchReference, Skills, read_skill, use
 from tests.libs.skills.folders import TOOL, skill
 
 LAUGHS = "a: &a0 [x]\n" + "".join(f"b{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
@@ -31,14 +31,10 @@ def test_kind_follows_from_the_files_of_the_folder(tmp_path: Path, files: dict[s
 
 
 @pytest.mark.requirement("S2-23")
-def test_tool_of_a_code_skill_is_refused(tmp_path: Path) -> None:
+def test_skill_with_programs_has_tools_and_instructions_alike(tmp_path: Path) -> None:
     folder = skill(tmp_path, tools_dot_yaml=TOOL, skill_dot_py="print(1)")
-    skills = Skills.load([tmp_path])
-    assert [tool.name for tool in skills.tools] == [USE]
-    with pytest.raises(NeedsSandbox, match="do not run yet"):
-        skills.tool("demo.look")
-    with pytest.raises(NoSandbox, match="do not run yet"):
-        use(read_skill(folder))
+    assert [tool.name for tool in Skills.load([tmp_path]).tools] == ["demo.look", USE, RUN]
+    assert use(read_skill(folder))["text"] == "Look first."
 
 
 @pytest.mark.requirement("S2-23", "S4-11")

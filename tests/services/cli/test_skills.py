@@ -19,7 +19,7 @@ from tests.services.cli.answering import Server, running
 
 LETTERS = {
     "name": "letters",
-    "kind": "prompt",
+    "kind": "code",
     "source": "workspace",
     "state": "off",
     "reason": "not approved",
@@ -32,7 +32,8 @@ LETTERS = {
     "folder": "/home/ada/.suma/skills/letters",
     "problems": [],
     "instructions": "Be brief.",
-    "files": {"SKILL.md": 80},
+    "files": {"SKILL.md": 80, "scripts/hi.py": 20},
+    "programs": {"scripts/hi.py": "print('hi')\x1b[2J"},
     "declared": [],
 }
 FILES = {
@@ -74,7 +75,7 @@ def test_list_shows_kind_source_version_state_and_tools(monkeypatch: pytest.Monk
     with running(Skilled(), monkeypatch) as runner:
         shown = runner.invoke(skills.app, ["list"]).output.splitlines()
         assert shown[0].split() == ["skill", "kind", "from", "version", "state", "tools"]
-        assert shown[1].split() == ["letters", "prompt", "workspace", "1.2", "off:", "not", "approved"]
+        assert shown[1].split() == ["letters", "code", "workspace", "1.2", "off:", "not", "approved"]
         assert shown[2].split()[-1] == "list"
         assert json.loads(runner.invoke(skills.app, ["list", "--json"]).output) == [LETTERS, FILES]
 
@@ -90,6 +91,14 @@ def test_info_shows_tools_parameters_examples_and_problems(monkeypatch: pytest.M
         shown = runner.invoke(skills.app, ["info", "manage-files"]).output
     for told in ("primitive", "bundled", "d1", "path: string", "most?: integer", "what is in Downloads", "half a line"):
         assert told in shown
+    assert "\x1b[2J" not in shown
+
+
+@pytest.mark.requirement("S2-23")
+def test_info_of_a_skill_shows_the_text_of_its_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running(Skilled(), monkeypatch) as runner:
+        shown = runner.invoke(skills.app, ["info", "letters"]).output
+    assert "scripts/hi.py\nprint('hi')" in shown
     assert "\x1b[2J" not in shown
 
 
@@ -164,15 +173,22 @@ def test_search_without_a_match_reports_it_and_fails(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.requirement("S4-59")
-@pytest.mark.parametrize("more", [[], ["--tools"]], ids=["words", "tools"])
-def test_new_skill_from_template_is_valid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("more", "tools"),
+    [([], []), (["--tools"], ["letter-writer.list"]), (["--code"], ["letter-writer.count"])],
+    ids=["words", "tools", "code"],
+)
+def test_new_skill_from_template_is_valid(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: list[str], tools: list[str]
+) -> None:
     monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path))
     about = "Writes letters: use it for letters."
     done = CliRunner().invoke(skills.app, ["new", "letter-writer", "-d", about, *more])
     assert done.exit_code == 0, done.output
     made = read_skill(tmp_path / "skills" / "letter-writer")
     assert (made.name, made.description, made.id) == ("letter-writer", about, "skill-letter-writer-v1")
-    assert [tool.name for tool in made.tools] == (["letter-writer.list"] if more else [])
+    assert [tool.name for tool in made.tools] == tools
+    assert "# Letter writer" in made.instructions
 
 
 @pytest.mark.requirement("S4-59", "S2-24")
@@ -193,6 +209,8 @@ def test_new_folder_skill_is_reported_as_off(tmp_path: Path) -> None:
         ["letters", "-d", "a" * 1025],
         ["letters", "--in", "not-there"],
         ["letters", "--in", ".", "--tools"],
+        ["letters", "--in", ".", "--code"],
+        ["letters", "--tools", "--code"],
     ],
 )
 def test_invalid_new_skill_is_refused_and_leaves_nothing(

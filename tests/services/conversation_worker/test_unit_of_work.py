@@ -6,6 +6,7 @@ import pytest
 
 from libs.changes import Cause
 from libs.database import Database, Dsns
+from libs.skills import Skills
 from services.conversation_worker.admission import Slots
 from services.conversation_worker.store import Store
 from services.conversation_worker.turn.effects import EFFECTS
@@ -21,7 +22,7 @@ STORE = Store(Database(Dsns("", "", "")), Slots(1, 1))
 def uow() -> UnitOfWork:
     cause = Cause.request("conversation_worker", id="c", tenant="local", key="local:s", session="s")
     acting = Turn(turn_id="t", state=TurnState.ACTING, message=MESSAGE)
-    return UnitOfWork(cause, Conversation(Session(session_id="s"), acting))
+    return UnitOfWork(cause, Conversation(Session(session_id="s"), acting), Skills())
 
 
 def test_state_changes_only_by_an_input(uow: UnitOfWork) -> None:

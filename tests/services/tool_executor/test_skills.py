@@ -88,10 +88,11 @@ async def test_look_into_a_skill_returns_its_instructions_and_source(home: Dsns,
 
 
 @pytest.mark.requirement("S2-23")
-async def test_look_into_a_skill_with_code_is_refused(home: Dsns, tmp_path: Path) -> None:
+async def test_program_of_a_skill_without_a_sandbox_is_refused(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", "letters", skill_dot_py="print(1)")
-    async with run_platform(home, tmp_path, model=scripted_model(LOOK), catalogue=catalogue(tmp_path)) as at:
-        shown = await looked(at, None)
+    run = plan(("skills.run", {"skill": "letters", "program": "skill.py"}))
+    async with run_platform(home, tmp_path, model=scripted_model(run), catalogue=catalogue(tmp_path)) as at:
+        shown = await looked(at, at.folder("a.txt"))
         assert isinstance(shown, ToolFailed)
         assert shown.code == "NO_SANDBOX"
 
@@ -183,7 +184,6 @@ async def test_approval_without_admin_scope_is_denied_and_recorded(home: Dsns, t
     ("name", "files", "why"),
     [
         ("letters", {"tools_dot_yaml": TOOL}, "may only be instructions"),
-        ("letters", {"scripts__run_dot_sh": "ls"}, "programs of skills do not run yet"),
         ("manage-files", {}, "a skill with tools has this name"),
     ],
 )

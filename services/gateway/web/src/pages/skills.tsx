@@ -121,6 +121,14 @@ function Read({ skill, root }: { skill: Schemas["SkillRead"]; root: string }) {
           </details>
         </Card>
       ))}
+      {Object.entries(skill.programs ?? {}).map(([path, text]) => (
+        <Card key={path} className="p-4">
+          <details open={skill.state === "off"}>
+            <summary className="w-fit rounded font-semibold"><code className="font-mono text-sm break-all">{path}</code> runs in the sandbox</summary>
+            <pre className="overflow-x-auto pt-2 font-mono text-xs">{text}</pre>
+          </details>
+        </Card>
+      ))}
       {Object.keys(skill.files ?? {}).length > 0 && (
         <Card className="p-4">
           <h2 className="pb-2 font-semibold">Files</h2>
