@@ -90,6 +90,23 @@ within_length if {
 	input.length <= data.settings.max_message_length
 }
 
+# --- reading
+# The gateway shows only sessions that the principal may see. A yes is remembered, so it may depend on nothing else.
+
+grants contains ["session.read", "the scope chat or sessions:read allows reading sessions"] if {
+	input.action == "session.read"
+	reads_sessions
+}
+
+reads_sessions if holds.chat
+
+reads_sessions if holds["sessions:read"]
+
+grants contains ["catalogue.read", "any scope allows seeing which tools and skills there are"] if {
+	input.action == "catalogue.read"
+	some _ in holds
+}
+
 # --- tools
 # The cheap conditions come first: an engine stops at the first one that fails.
 

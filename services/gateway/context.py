@@ -16,6 +16,7 @@ from services.gateway.http.store import Receipts
 from services.gateway.identity.context import Identity
 from services.gateway.identity.credentials import Credentials
 from services.gateway.identity.directory import Directory
+from services.gateway.identity.reading import Reads
 from services.gateway.identity.store import Keys
 from services.gateway.identity.verification import Verification
 from services.gateway.operators.context import Operators, Process
@@ -53,6 +54,7 @@ def rooms(platform: Platform, settings: Settings, *, opening: Callable[[], Seque
         directory=Directory(database, changed=credentials.forget),
         credentials=credentials,
         verification=Verification(seconds=settings.verify_seconds),
+        reads=Reads(platform.policy, seconds=settings.key_seconds),
     )
     kept = FileStore(database)
     files = Files(**room, identity=identity, store=kept, uploads=Uploads(platform, kept, settings))

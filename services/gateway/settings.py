@@ -72,7 +72,8 @@ class Settings(BaseModel):
     grafana_url: str = Field(default="", pattern=r"^(https?://[^\s@]+)?$")
     """The address of Grafana for people, such as `https://grafana.example`; the page Operations links to it."""
     key_seconds: float = Field(default=1.0, ge=0, le=60)
-    """Seconds for which an API key is remembered: how long a revocation may take to count on other replicas."""
+    """Seconds for which an API key, and policy's permission to read, are remembered: how long a revocation on another
+    replica, or a changed rule of an OPA server, may take to count."""
     web_hours: float = Field(default=168.0, gt=0)
     """Hours until a signed-in browser must sign in again."""
     web: Path | None = None

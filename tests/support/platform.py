@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -110,11 +111,12 @@ class MovedClock:
 
 @dataclass
 class ControllablePolicy:
-    """The real policy with faults: it can be silent, fail, or have changed rules, for the named actions."""
+    """The real policy with faults: it can be silent, fail, deny, or have changed rules, for the named actions."""
 
     law: Policy
     silent: set[str] = field(default_factory=set)
     failing: set[str] = field(default_factory=set)
+    denied: set[str] = field(default_factory=set)
     renamed: dict[str, str] = field(default_factory=dict)
     """Action → another rule's name, as after a change of the bundle."""
     asked: list[str] = field(default_factory=list)
@@ -123,7 +125,7 @@ class ControllablePolicy:
 
     @property
     def revision(self) -> str:
-        return self.law.revision
+        return hashlib.sha256(str(sorted(self.denied)).encode()).hexdigest() if self.denied else self.law.revision
 
     @property
     def problem(self) -> str | None:
@@ -140,6 +142,8 @@ class ControllablePolicy:
         if action in self.failing:
             raise RuntimeError("a hook that raises")
         decision = await self.law.decide(action, input)
+        if action in self.denied or "*" in self.denied:
+            return replace(decision, allowed=False, rule="default", reason="denied", obligations=())
         return replace(decision, rule=self.renamed.get(action, decision.rule))
 
 

@@ -32,7 +32,7 @@ from services.gateway.http import commands
 from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
 from services.gateway.http.urls import TUS, UPLOADS
-from services.gateway.identity.security import Authenticated
+from services.gateway.identity.security import Authenticated, CanUpload
 
 BYTES = "application/offset+octet-stream"
 CONTENT: dict[str, Any] = {"requestBody": {"content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}}
@@ -117,7 +117,7 @@ async def begin(
     response_class=Response,
     responses=raises(OtherProtocol, NoSuchUpload),
 )
-async def offset(here: Here, who: Authenticated, upload_id: UploadId) -> Response:
+async def offset(here: Here, who: CanUpload, upload_id: UploadId) -> Response:
     """Return how many bytes have arrived (`Upload-Offset`): an interrupted upload goes on from there."""
     upload = await here.uploads.own(who, upload_id)
     about = {"Upload-Metadata": upload.metadata} if upload.metadata else {}
@@ -125,7 +125,7 @@ async def offset(here: Here, who: Authenticated, upload_id: UploadId) -> Respons
 
 
 @router.get(f"{UPLOADS}/{{upload_id}}", responses=raises(NoSuchUpload))
-async def read(here: Here, who: Authenticated, upload_id: UploadId) -> UploadShown:
+async def read(here: Here, who: CanUpload, upload_id: UploadId) -> UploadShown:
     """Return an upload: its state, and once it is complete its type and SHA-256."""
     return await here.uploads.own(who, upload_id)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from services.gateway.http.context import Room, state_of
 from services.gateway.identity.credentials import Credentials
 from services.gateway.identity.directory import Directory
+from services.gateway.identity.reading import Reads
 from services.gateway.identity.store import Keys
 from services.gateway.identity.verification import Verification
 
@@ -18,6 +19,7 @@ class Identity(Room):
     directory: Directory
     credentials: Credentials
     verification: Verification
+    reads: Reads
 
 
 Here = Annotated[Identity, state_of("identity")]

@@ -1,23 +1,22 @@
-"""The caller of a route: the identity that `credentials` verified, and the scopes that reading needs."""
+"""The caller of a route: the identity that `credentials` verified, and what policy lets it read."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyCookie, APIKeyHeader, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
-from libs.identity import Principal, ScopeMissing
-from libs.identity.roles import SESSIONS_READ
+from libs.identity import Principal
 from services.gateway.identity.credentials import COOKIE, Presented
+from services.gateway.identity.reading import CATALOGUE, FILES, SESSIONS, UPLOADS, Reading
 
 bearer = HTTPBearer(auto_error=False, description="An API key: `suma_…`")
 header = APIKeyHeader(
     name="X-API-Key", auto_error=False, description="An API key, for clients that cannot send a bearer token"
 )
-READING = ("chat", SESSIONS_READ)
 cookie = APIKeyCookie(
     name=COOKIE,
     auto_error=False,
@@ -39,26 +38,25 @@ async def _credential(request: Request) -> Presented:
     return cast("Presented", request.state.credential)
 
 
-def holding(*scopes: str) -> Callable[[Principal], Awaitable[Principal]]:
-    """Return a dependency that requires one of the scopes for reading. Writes ask policy instead, which records the
-    decision.
-    """
+def reads(reading: Reading) -> Callable[[Request, Principal], Awaitable[Principal]]:
+    """Return a dependency that asks whether the caller may read. Writes ask in their routes."""
 
-    async def held(who: Annotated[Principal, Depends(caller)]) -> Principal:
-        require(who, scopes)
+    async def asked(request: Request, who: Annotated[Principal, Depends(caller)]) -> Principal:
+        await request.app.state.identity.reads.check(who, reading)
         return who
 
-    return held
+    return asked
 
 
-def require(who: Principal, scopes: Sequence[str]) -> None:
-    """Raise ScopeMissing unless the caller has one of the scopes."""
-    if not any(who.may(scope) for scope in scopes):
-        raise ScopeMissing(scopes[0])
+async def _chatter(who: Annotated[Principal, Depends(caller)]) -> Principal:
+    who.require("chat")
+    return who
 
 
 Authenticated = Annotated[Principal, Depends(caller)]
 Credential = Annotated[Presented, Depends(_credential)]
-CanChat = Annotated[Principal, Depends(holding("chat"))]
-CanRead = Annotated[Principal, Depends(holding(*READING))]
-CanReadFiles = Annotated[Principal, Depends(holding("files:read"))]
+CanChat = Annotated[Principal, Depends(_chatter)]
+CanRead = Annotated[Principal, Depends(reads(SESSIONS))]
+CanReadFiles = Annotated[Principal, Depends(reads(FILES))]
+CanBrowse = Annotated[Principal, Depends(reads(CATALOGUE))]
+CanUpload = Annotated[Principal, Depends(reads(UPLOADS))]

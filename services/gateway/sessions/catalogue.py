@@ -15,7 +15,8 @@ from libs.identity import Principal
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import RequestModel
-from services.gateway.identity.security import Authenticated
+from services.gateway.identity.reading import FILES
+from services.gateway.identity.security import Authenticated, CanBrowse
 from services.gateway.sessions.catalogue_models import (
     RemoteServerList,
     RemoteTool,
@@ -71,24 +72,24 @@ APPROVAL = (
 
 
 @router.get("/v1/tools", response_model=ToolList)
-async def tools(here: Here, who: Authenticated) -> Response:
+async def tools(here: Here, who: CanBrowse) -> Response:
     """List the tools with their schemas, effect classes and undo semantics."""
     return await _get(here, who.tenant, "tools", {})
 
 
 @router.get("/v1/skills", response_model=SkillList, responses=raises(*FOLDER))
-async def skills(here: Here, who: Authenticated, root: Root | None = None, query: Query | None = None) -> Response:
+async def skills(here: Here, who: CanBrowse, root: Root | None = None, query: Query | None = None) -> Response:
     """List the skills with kind, origin, and state or reason for being inactive. With `root`, include a folder's own
     skills. With `query`, return only similar skills, best first, each with a `score` from 0 to 1.
     """
     words = {"query": query} if query is not None else {}
-    return await _get(here, who.tenant, "skills", {**_folder_params(who, root), **words})
+    return await _get(here, who.tenant, "skills", {**await _folder_params(here, who, root), **words})
 
 
 @router.get("/v1/skills/{name}", response_model=SkillRead, responses=raises(*FOLDER))
-async def skill(here: Here, who: Authenticated, name: SkillName, root: Root | None = None) -> Response:
+async def skill(here: Here, who: CanBrowse, name: SkillName, root: Root | None = None) -> Response:
     """Return a skill with its tools, files and instructions. With `root`, as seen by a session in that folder."""
-    return await _get(here, who.tenant, f"skills/{name}", _folder_params(who, root))
+    return await _get(here, who.tenant, f"skills/{name}", await _folder_params(here, who, root))
 
 
 @router.post("/v1/skills/{name}/approve", response_model=SkillRead, responses=raises(*FOLDER, *APPROVAL))
@@ -129,11 +130,11 @@ def _operator(who: Principal) -> dict[str, Any]:
     return {"principal": who.id, "scopes": sorted(who.scopes)}
 
 
-def _folder_params(who: Principal, root: str | None) -> Mapping[str, str]:
+async def _folder_params(here: Sessions, who: Principal, root: str | None) -> Mapping[str, str]:
     """Require `files:read` for reading a folder's skills; return the query parameters."""
     if root is None:
         return {}
-    who.require("files:read")
+    await here.identity.reads.check(who, FILES)
     return {"root": root}
 
 

@@ -17,7 +17,8 @@ from libs.identity import Principal
 from libs.runtime.problem_details import document
 from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
-from services.gateway.identity.security import READING, CanRead, require
+from services.gateway.identity.reading import SESSIONS
+from services.gateway.identity.security import CanRead
 from services.gateway.sessions.context import Here, NoSuchSession, Sessions
 from services.gateway.sessions.routes import NoSuchTurn
 from services.gateway.sessions.stream import STREAMS_FULL, End, Position, Until, View, delta_of
@@ -57,7 +58,7 @@ async def serve(socket: WebSocket, here: Sessions, session_id: str, after: int, 
     Raises `SumaError` before the socket opens: the framework answers with its problem document.
     """
     who = cast("Principal", socket.state.caller)
-    require(who, READING)
+    await here.identity.reads.check(who, SESSIONS)
     view = await View.of(here, who, socket, session_id, after, until)
     await socket.accept()
     sending = asyncio.ensure_future(_send(socket, view))

@@ -200,9 +200,8 @@ async def rollback(
 
 
 @router.get("/v1/workspace/log", response_model=CommitLog, responses=raises(*FOLDER), tags=["workspace"])
-async def log(here: Here, who: Authenticated, root: Root, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
+async def log(here: Here, who: CanReadFiles, root: Root, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
     """List the commits of a folder, newest first: time, session, changes, history, and deadline for undo."""
-    who.require("files:read")
     params = {"root": root, "most": str(most)}
     found = await call(here.platform, EXECUTOR, "GET", "/internal/v1/history", tenant=who.tenant, params=params)
     return JSONResponse(found)

@@ -23,7 +23,7 @@ from services.gateway.files.tus import Announced, file_name
 from services.gateway.files.uploads import WRITE
 from services.gateway.http import commands
 from services.gateway.http.commands import IDEMPOTENCY_SECONDS, CommandResult, IdempotentRequest
-from services.gateway.identity.security import READING, require
+from services.gateway.identity.reading import SESSIONS
 from services.gateway.sessions import approvals
 from services.gateway.sessions import routes as sessions
 from services.gateway.sessions.models import (
@@ -116,7 +116,7 @@ class TurnClient:
             NotFound: there is no such session, or no such turn.
             TooManyStreams: too many streams are open.
         """
-        require(self._who, READING)
+        await self._may_read()
         if after is None and isinstance(turn, Accepted) and turn.answers:
             after = turn.after
         elif after is None:
@@ -142,12 +142,12 @@ class TurnClient:
         return found.body if found is not None else None
 
     async def turn(self, turn_id: str) -> TurnShown:
-        require(self._who, READING)
+        await self._may_read()
         return await sessions.turn_of(self._here, self._who, turn_id)
 
     async def open_turn(self, session_id: str) -> str | None:
         """Return the oldest open turn of a session. Raises NotFound, also for a session of others."""
-        require(self._who, READING)
+        await self._may_read()
         return (await self._here.readable(self._who, session_id)).turn_id
 
     async def sees(self, session_id: str) -> bool:
@@ -159,7 +159,8 @@ class TurnClient:
 
     async def conversation(self, turns: Sequence[str], texts: Sequence[str], *, root: str | None) -> str | None:
         """Return the caller's session that holds these turns or texts, in this folder if it is named."""
-        require((who := self._who), READING)
+        await self._may_read()
+        who = self._who
         return await self._here.store.conversation(who.tenant, who.id, root=root, turns=turns, texts=texts)
 
     async def events(self, turn: TurnShown, *, after: int | None = None) -> Sequence[Numbered]:
@@ -217,7 +218,7 @@ class TurnClient:
 
     async def cancel(self, turn_id: str, *, reason: str = "", key: str | None = None) -> Commanded:
         """Cancel a turn. Raises TurnOver if it has already ended."""
-        require(self._who, ("chat",))
+        self._who.require("chat")
         body = Cancel(reason=reason)
         once = IdempotentRequest(key, f"cancel {turn_id}", body.model_dump(mode="json"))
         return await sessions.cancel_turn(self._here, self._who, once, turn_id, body)
@@ -228,6 +229,9 @@ class TurnClient:
             return
         with anyio.CancelScope(shield=True), anyio.move_on_after(CANCEL_SECONDS), suppress(SumaError):
             await self.cancel(turn_id, reason="its client left")
+
+    async def _may_read(self) -> None:
+        await self._here.identity.reads.check(self._who, SESSIONS)
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:

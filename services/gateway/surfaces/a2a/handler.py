@@ -37,7 +37,7 @@ from a2a.utils.errors import (
 from typing_extensions import override
 
 from services.gateway.identity import access
-from services.gateway.identity.security import READING, require
+from services.gateway.identity.reading import SESSIONS
 from services.gateway.sessions.models import Accepted
 from services.gateway.sessions.routes import TurnOver
 from services.gateway.sessions.store import Numbered
@@ -129,7 +129,7 @@ class Tasks(RequestHandler):
         call = Call(self._here, context, params)
         size, history = _size(params), _history_of(params)
         with call.refusing():
-            require(call.who, READING)
+            await self._here.identity.reads.check(call.who, SESSIONS)
             search = await self._search(call, params)
             place = _place(params.page_token) if params.page_token else None
             found = await self._store.page(call.who.tenant, search, after=place, most=size + 1)

@@ -8,7 +8,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from services.gateway.identity.security import READING, require
+from services.gateway.identity.reading import CATALOGUE, SESSIONS
 from services.gateway.surfaces.context import Gateway
 from services.gateway.surfaces.mcp import server
 from services.gateway.surfaces.mcp.handshakes import Handshakes
@@ -18,12 +18,14 @@ class Endpoint:
     """MCP over a gateway's turns."""
 
     def __init__(self, here: Gateway) -> None:
-        self._server = server.build(here.platform)
+        self._reads, self._server = here.identity.reads, server.build(here.platform)
         self._handshakes = Handshakes(here, self._server)
         self._body_most = here.settings.body_most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        require(scope["state"]["caller"], READING)
+        # Every client begins with a list of the tools.
+        for reading in (SESSIONS, CATALOGUE):
+            await self._reads.check(scope["state"]["caller"], reading)
         scope = trimmed(scope)
         version = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER)
         if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:

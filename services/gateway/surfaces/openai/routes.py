@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from services.gateway.http.bodies import StrictRoute, parsed
-from services.gateway.identity.security import Authenticated
+from services.gateway.identity.security import Authenticated, CanBrowse
 from services.gateway.surfaces.context import Here
 from services.gateway.surfaces.loading import loaded
 from services.gateway.surfaces.openai import problems
@@ -23,13 +23,13 @@ router = APIRouter(route_class=StrictRoute, include_in_schema=False)
 
 @router.head("/v1/models", include_in_schema=False)
 @router.get("/v1/models")
-async def models(who: Authenticated) -> Response:
+async def models(who: CanBrowse) -> Response:
     """List the one model."""
     return JSONResponse((await _loaded("models")).listed())
 
 
 @router.get("/v1/models/{model}")
-async def model(who: Authenticated, model: str) -> Response:
+async def model(who: CanBrowse, model: str) -> Response:
     """Return a model."""
     return JSONResponse((await _loaded("models")).found(model))
 
