@@ -8,7 +8,7 @@ from pydantic import Field
 
 from libs.events.base import Event, event
 from libs.events.topics import OUTBOUND
-from libs.events.values import Args, Asset, Candidate, Diff, Json, Plan, Review, StepState, Usage
+from libs.events.values import Args, Asset, Candidate, Diff, Json, Mark, Plan, Review, StepState, Usage
 
 
 @event("suma.turn.queued.v1", OUTBOUND)
@@ -76,6 +76,8 @@ class PlanProposed(Event):
     committee: bool = True
     drafts: tuple[Plan, ...] = ()
     """The plans that the committee rejected before this one, oldest first; large ones are left out."""
+    marks: tuple[Mark, ...] = ()
+    """The kinds of content that the session read first before this plan."""
 
 
 @event("suma.step.changed.v1", OUTBOUND)
@@ -106,6 +108,8 @@ class StepChanged(Event):
     """The policy's verdict on the last attempt: allow | ask | deny."""
     rule: str = ""
     """The rule of that verdict."""
+    marks: tuple[Mark, ...] = ()
+    """The kinds of content that the session read first in this step."""
 
 
 @event("suma.approval.requested.v1", OUTBOUND)
@@ -139,6 +143,8 @@ class ApprovalRequested(Event):
     """For an effect: the key with which an external system may have received it."""
     trouble: str = ""
     """For a commit: why the last attempt failed and changed nothing."""
+    because: tuple[Mark, ...] = ()
+    """The content read by the session for which a person must see the whole payload (`human_sees_payload`)."""
 
 
 @event("suma.approval.closed.v1", OUTBOUND)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -251,6 +251,17 @@ class Touched(Value):
     def facts(self) -> dict[str, bool]:
         """The kinds, as facts for policy."""
         return {"private": self.private, "untrusted": self.untrusted, "secret": self.secret}
+
+
+class Mark(Value):
+    """The first content of a kind that a session has read. Later content of the kind adds no mark."""
+
+    kind: Literal["private", "untrusted", "secret"]
+    turn_id: str
+    step_id: str = ""
+    """Empty where it was read before the plan: the folder's facts and the session's memories."""
+    source: str = ""
+    """The address, command or path that was read; else the tool."""
 
 
 NOTHING = Touched(private=False, untrusted=False, secret=False)

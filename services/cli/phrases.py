@@ -11,6 +11,8 @@ MORE = "… and {n} more: type “show all”"
 MORE_CHANGES = "… {n} of these are not listed here: type “show all”, or run `suma diff`"
 WHOLE = "Full output ({size}): suma fetch {id}"
 SANDBOX = "It ran in {name}."
+BECAUSE = "  Asked because this session has read {sources}"
+MARK = "  the first {kind} content of this session: {source}"
 LINES_LEFT_OUT = "… {n} lines are left out"
 OF_COMMANDS: Mapping[str, str] = {
     "changed {paths}": "changed",

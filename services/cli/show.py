@@ -325,6 +325,8 @@ class Screen(Watcher):
         began = self._began.pop(data["step_id"], None)
         took = f" ({(now - began).total_seconds():.1f} s)" if began is not None else ""
         self.say(f"{sign} {data['ordinal']}. {_of(data)}: {detail}{took}", style)
+        for mark in data.get("marks", ()):
+            self.tell(phrases.MARK, "dim", kind=mark["kind"], source=words.line(mark["source"], 300))
 
     # Questions
 
@@ -339,6 +341,9 @@ class Screen(Watcher):
             self.items(question["items"], ITEMS_SHOWN)
         if detail := question.get("detail"):
             self.say(f"  {words.plain(detail)}", "yellow")
+        if because := question.get("because"):
+            sources = dict.fromkeys(words.line(mark["source"], 300) for mark in because)
+            self.tell(phrases.BECAUSE, "yellow", sources=texts.joined(list(sources)))
         if question["undo"]:
             self.say(f"  {words.plain(question['undo'])}", "dim")
         if self.verbose and question.get("rule"):

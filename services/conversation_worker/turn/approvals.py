@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from libs import ids
-from libs.events import POLICY, ApprovalRequested, StepState
+from libs.events import POLICY, ApprovalRequested, Mark, StepState
 from libs.leases import NewLease
 from libs.policy import Decision
 from libs.skills import sources
@@ -68,8 +68,15 @@ async def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, ready: Ready,
             undo=undo_of(ready.tool, ready.args),
             rule=decision.rule,
             detail=match_lines.leaves_out(reasons.shown(_sources_of(uow, run))),
+            because=_because(uow, decision),
         )
     )
+
+
+def _because(uow: UnitOfWork, decision: Decision) -> tuple[Mark, ...]:
+    """Return what the session has read for which policy wants a person to see the payload."""
+    shown = "human_sees_payload" in decision.obligations
+    return tuple(mark for mark in uow.session.marks if shown and mark.kind != "private")
 
 
 def _sources_of(uow: UnitOfWork, run: StepRun) -> list[StepRun]:

@@ -94,6 +94,7 @@ def _propose(uow: UnitOfWork, approved: PlanApproved) -> None:
             reviews=approved.reviews,
             committee=approved.committee,
             drafts=approved.drafts,
+            marks=tuple(mark for mark in uow.session.marks if (mark.turn_id, mark.step_id) == (turn.turn_id, "")),
         )
     )
     uow.add_steps(*(StepRun(step=step, plan_id=plan.plan_id, round=turn.round) for step in plan.steps))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from libs.events import Diff, StepState, ToolDenied, ToolFailed, ToolSucceeded, ToolUnknown, WorkspaceChanged
+from libs.guards import paths
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.call_results import Result, outcome_of
 from services.conversation_worker.turn import commit, finish, rollback, unknown_effects
@@ -13,6 +14,9 @@ from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 COMMITS_MOST = 100
+SOURCES = ("url", "command", "path")
+"""Arguments that name what a call reads."""
+SOURCE_MOST = 300
 POLICY_UNAVAILABLE = "POLICY_UNAVAILABLE"
 
 
@@ -50,7 +54,18 @@ def leave(context: TurnContext, uow: UnitOfWork, result: Result, refused: Outcom
 def _touch(uow: UnitOfWork, result: Result) -> None:
     # A refusal and a question about an effect are in our own words.
     if isinstance(result, ToolSucceeded | ToolFailed):
-        uow.touch(result.touched)
+        uow.touch(result.touched, step_id=result.step_id, source=_source(uow, result))
+
+
+def _source(uow: UnitOfWork, result: ToolSucceeded | ToolFailed) -> str:
+    """Return what a call has read, as a person knows it: an address, a command, a path, else its tool."""
+    run = uow.conversation.step_run(result.step_id)
+    if run is None:
+        return ""
+    read = result.reads if isinstance(result, ToolSucceeded) else ()
+    # A secret among the files that were read is the one to name.
+    named = (*filter(paths.is_secret, read), *map((run.args or {}).get, SOURCES), *read, run.step.tool)
+    return next(name for name in named if isinstance(name, str) and name)[:SOURCE_MOST]
 
 
 def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:

@@ -16,6 +16,7 @@ from libs.events import (
     Exchange,
     Hitl,
     Json,
+    Mark,
     Plan,
     Step,
     StepState,
@@ -219,6 +220,8 @@ class Session(Value):
     """Paths that were read, with the epoch at which they were (S0-14)."""
     touched: Touched = Touched()
     """The content that its turns have read. Never reset: each turn sees the history, which rests on earlier ones."""
+    marks: tuple[Mark, ...] = ()
+    """The first content of each kind in `touched`. A row of an earlier release lacks them."""
     commits: tuple[str, ...] = ()
     """Committed changesets of files that can be rolled back, oldest first."""
     undone: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from libs.events import (
     EffectResolved,
     Event,
     Json,
+    Mark,
     StepChanged,
     StepState,
     Touched,
@@ -104,10 +105,13 @@ class UnitOfWork:
     def update_session(self, **update: Any) -> None:
         self.conversation = replace(self.conversation, session=_updated(self.session, update))
 
-    def touch(self, more: Touched) -> None:
-        """Remember what the session's next thoughts may rest on."""
+    def touch(self, more: Touched, *, step_id: str = "", source: str = "") -> None:
+        """Remember what the session's next thoughts may rest on, and what of each kind was the first."""
         if (union := self.session.touched.plus(more)) is not self.session.touched:
-            self.update_session(touched=union)
+            about = {"turn_id": self.turn.turn_id, "step_id": step_id, "source": source}
+            kinds = [kind for kind, now in union.facts.items() if now and not self.session.touched.facts[kind]]
+            new = (Mark.model_validate({"kind": kind, **about}) for kind in kinds)
+            self.update_session(touched=union, marks=(*self.session.marks, *new))
 
     def open_turn(self, turn: Turn) -> None:
         self.conversation = Conversation(self.session, turn)
@@ -205,7 +209,8 @@ class UnitOfWork:
             self._former[run.step_id] = self._loaded.step_run(run.step_id) or run
         self._steps[run.step_id] = (turn_id, changed)
         if changed.state is not run.state:
-            self.emit(_step_changed(turn_id, changed, self._shown_data(turn_id, changed)))
+            marks = tuple(mark for mark in self.session.marks if mark.step_id == changed.step_id)
+            self.emit(_step_changed(turn_id, changed, self._shown_data(turn_id, changed), marks))
         return changed
 
     def _shown_data(self, turn_id: str, run: StepRun) -> Json:
@@ -332,7 +337,7 @@ def _updated(value: V, update: Mapping[str, Any]) -> V:
     return value.model_copy(update=update)
 
 
-def _step_changed(turn_id: str, run: StepRun, data: Json) -> StepChanged:
+def _step_changed(turn_id: str, run: StepRun, data: Json, marks: tuple[Mark, ...]) -> StepChanged:
     return StepChanged(
         turn_id=turn_id,
         plan_id=run.plan_id,
@@ -349,6 +354,7 @@ def _step_changed(turn_id: str, run: StepRun, data: Json) -> StepChanged:
         data=data,
         verdict=run.verdict,
         rule=run.rule,
+        marks=marks,
     )
 
 

@@ -288,6 +288,14 @@ def test_a_question_about_a_commit_shows_the_diff() -> None:
     assert "2 changes: 2 deleted, 2 MB kept in history, freed in 30 days or by `suma purge`" in text
 
 
+def test_question_names_the_content_that_it_rests_on() -> None:
+    page = {"kind": "untrusted", "turn_id": "t1", "step_id": "s1", "source": "http://page.example/\x1b[31m"}
+    text = shown(asked(1, "a1", title="Send it?", because=[page, {**page, "kind": "secret"}]))
+    assert "Asked because this session has read http://page.example/" in text
+    assert text.count("page.example") == 1
+    assert "\x1b[31m" not in text
+
+
 def test_commit_question_names_excluded_files() -> None:
     more = "9 more in subfolders; to take them too, say: in all subfolders"
     text = shown(asked(1, "a1", kind="commit", diff=diff(2), detail=more, undo="This can be undone."))

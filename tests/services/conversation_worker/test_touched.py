@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from libs.database import Dsns
 from libs.embedded.postgres import Postgres
-from libs.events import NOTHING, ApprovalRequested, Touched
+from libs.events import NOTHING, ApprovalRequested, PlanProposed, StepChanged, Touched
 from libs.events.committee import Task
 from libs.events.tools import ToolRequested
 from libs.events.values import Plan, Step
@@ -161,6 +161,23 @@ async def test_policy_knows_exactly_the_reads_of_earlier_steps(
 async def test_question_to_outside_passes_until_strangers_speak(running: RunningPlatform, hitl: str) -> None:
     await play(running, f"until-{hitl}", ["ask", "ask"], hitl=hitl)
     assert [each.approval_id is None for each in await requests(running, f"until-{hitl}")] == [True, False]
+
+
+async def test_first_content_of_each_kind_has_its_source(running: RunningPlatform) -> None:
+    await play(running, "marks", ["contents", "contents", "secret"], root=running.root / "work")
+    events = await running.logged("marks")
+    before = [mark.kind for event in events if isinstance(event, PlanProposed) for mark in event.marks]
+    steps = {event.ordinal: event.marks for event in events if isinstance(event, StepChanged)}
+    (untrusted,), second, (secret,) = (steps[n] for n in (1, 2, 3))
+    assert (before, second) == (["private"], ())
+    assert (untrusted.kind, untrusted.source[:5]) == ("untrusted", "notes")
+    assert (secret.kind, secret.source[:10]) == ("secret", ".ssh/known")
+
+
+async def test_question_names_the_content_behind_it(running: RunningPlatform) -> None:
+    await play(running, "because", ["contents", "ask"], hitl="bypass", root=running.root / "work")
+    (asked,) = [event for event in await running.logged("because") if isinstance(event, ApprovalRequested)]
+    assert [(mark.kind, mark.source[:5]) for mark in asked.because] == [("untrusted", "notes")]
 
 
 async def test_history_keeps_the_marks_of_its_turns(running: RunningPlatform) -> None:

@@ -43,6 +43,7 @@ test("each reading of the committee shows what changed since the one before", ()
     drafts: [{ plan_id: "1", steps: [step("Sort"), step("Delete")] }],
     reviews: [{ approved: false, reason: "deletes" }, { approved: true }],
     committee: true,
+    marks: [],
     at: "2026-01-01T00:00:00Z",
     steps: [],
   };

@@ -11,6 +11,7 @@ import { count } from "@/lib/format";
 import { useAnswerDraft, without } from "@/session/answer-drafts";
 import { ofOutcome } from "@/session/says";
 import { focusComposer } from "./composer";
+import { Because } from "./marks";
 
 export interface Ask {
   session: string;
@@ -80,11 +81,12 @@ function ClosedCard({ ask, outcome }: { ask: Ask; outcome: string }) {
 }
 
 function Details({ ask }: { ask: Ask }) {
-  const { detail, trouble, undo, rule, tool, intent } = ask.data;
+  const { detail, trouble, undo, rule, tool, intent, because = [] } = ask.data;
   return (
     <>
       {trouble && <p className="rounded-lg bg-danger-tint px-3 py-2 text-sm text-danger">{trouble}</p>}
       {detail && <p className="text-sm">{detail}</p>}
+      <Because marks={because} />
       {undo && <p className="text-sm text-muted">{undo}</p>}
       <p className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
         {tool && <span>Tool <code className="font-mono">{tool}</code></span>}

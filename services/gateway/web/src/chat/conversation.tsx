@@ -14,6 +14,7 @@ import type { Connection } from "@/session/live";
 import type { TurnView } from "@/session/types";
 import { Live } from "./command";
 import { Composer } from "./composer";
+import { Marks } from "./marks";
 import { Turn } from "./turn";
 
 /** Pixels from the end within which the view follows new text. */
@@ -57,6 +58,7 @@ export function Conversation({ session }: { session: string }) {
           </Link>
         )}
       </div>
+      <Marks turns={view.turns} />
       <div ref={end} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Conversation">
         <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-6">
           {view.turns.length === 0 && connection !== "live" && (problem ? <Failed error={problem} /> : <Loading label="Loading the conversation" />)}

@@ -72,6 +72,7 @@ const HANDLERS: Handlers = {
         reviews: data.reviews ?? [],
         drafts: data.drafts ?? [],
         committee: data.committee ?? true,
+        marks: data.marks ?? [],
         at: time,
         steps: (data.plan.steps ?? []).map(
           (planned): StepView => ({

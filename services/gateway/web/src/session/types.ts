@@ -5,6 +5,7 @@ import type {
   ApprovalRequested,
   ClarificationRequested,
   EventData,
+  Mark,
   Plan,
   Review,
   Step,
@@ -35,6 +36,8 @@ export interface Round {
   /** The plans that the committee rejected before this one. */
   drafts: Plan[];
   committee: boolean;
+  /** The kinds of content that the session read first before this plan. */
+  marks: Mark[];
   at: string;
   steps: StepView[];
 }
