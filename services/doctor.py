@@ -261,7 +261,7 @@ async def _model(settings: Process) -> Finding:
         if which is None:
             return Finding("model", OFFLINE, "ok", "the built-in planner; SUMA_MODEL selects another")
         async with model_factory.vendor(settings, which) as behind:
-            status = await behind(GuardedCall(model_factory.GUARD), None).status()
+            status = await behind(GuardedCall(model_factory.GUARD), None, None).status()
     except SumaError as error:
         return Finding("model", settings.model, "problem", str(error), "run `suma models check`")
     if status in (401, 403):

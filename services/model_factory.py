@@ -20,6 +20,7 @@ from services.settings import BadSettings, Process
 if TYPE_CHECKING:
     from libs.budgets import Budgets
     from libs.models.vendors import Price, VendorModel
+    from libs.objects import Objects
     from libs.resilience import GuardedCall
 
 GUARD = "model"
@@ -32,7 +33,9 @@ def chosen(settings: Process, name: str | None = None) -> Choice | None:
         return None
     key = choice.Key(settings.model_key, settings.model_key_file, os.environ)
     try:
-        return choice.chosen(text, url=settings.model_url, key=key, output=settings.model_output)
+        return choice.chosen(
+            text, url=settings.model_url, key=key, output=settings.model_output, pictures=settings.model_pictures
+        )
     except choice.BadModel as wrong:
         raise BadSettings(str(wrong)) from None
 
@@ -40,8 +43,10 @@ def chosen(settings: Process, name: str | None = None) -> Choice | None:
 @asynccontextmanager
 async def vendor(
     settings: Process, which: Choice
-) -> AsyncIterator[Callable[[GuardedCall, Budgets | None], VendorModel]]:
-    """Yield a function that creates the model behind a guard, paid for from these budgets. Nothing is sent yet."""
+) -> AsyncIterator[Callable[[GuardedCall, Budgets | None, Objects | None], VendorModel]]:
+    """Yield a function that creates the model behind a guard, paid for from these budgets, with the pictures that are
+    kept in these objects. Nothing is sent yet.
+    """
     await asyncio.to_thread(import_module, "libs.models.vendors")
     from libs.models.vendors import Bounds, VendorModel, opened
 
@@ -54,7 +59,9 @@ async def vendor(
     )
     price, now = _price(settings, which), SystemClock().now
     async with opened(which, bounds) as line:
-        yield lambda guard, budgets: VendorModel(line, guard, price=price, now=now, budgets=budgets)
+        yield lambda guard, budgets, objects: VendorModel(
+            line, guard, price=price, now=now, budgets=budgets, load=objects.get if objects is not None else None
+        )
 
 
 def _price(settings: Process, which: Choice) -> Price | None:

@@ -255,6 +255,8 @@ class Process(BaseSettings):
     """A file that contains the vendor's key."""
     model_output: Literal["auto", "tool", "schema", "text"] = "auto"
     """How JSON is requested from a model; `auto` is what its provider does best."""
+    model_pictures: Literal["auto", "yes", "no"] = "auto"
+    """Whether a model is shown the pictures that steps read; `auto` goes by its name."""
     model_output_tokens: int = Field(default=16_000, ge=256)
     """Most tokens in one answer of a model."""
     model_input_letters: int = Field(default=200_000, ge=10_000)

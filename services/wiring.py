@@ -73,7 +73,7 @@ class Ports:
     policy: Policy
     skills: Catalogue
     embedder: Embedder
-    model: Callable[[GuardedCalls, Budgets], Model | None]
+    model: Callable[[GuardedCalls, Budgets, Objects], Model | None]
     """Create the model behind its guard, paid for from these budgets; None if no service here uses a model."""
     keys: Keys
     objects: Objects
@@ -360,15 +360,15 @@ THINKING = frozenset(("conversation_worker", "committee_worker"))
 @asynccontextmanager
 async def _thinker(
     settings: Process, names: Sequence[str]
-) -> AsyncIterator[Callable[[GuardedCalls, Budgets], Model | None]]:
+) -> AsyncIterator[Callable[[GuardedCalls, Budgets, Objects], Model | None]]:
     """Yield a factory of the configured model, if a service here calls it. Raises `BadSettings`."""
     if not THINKING.intersection(names):
-        yield lambda guarded_calls, budgets: None
+        yield lambda guarded_calls, budgets, objects: None
         return
     which = model_factory.chosen(settings)
     if which is None:
         offline = await asyncio.to_thread(_offline, settings)
-        yield lambda guarded_calls, budgets: offline
+        yield lambda guarded_calls, budgets, objects: offline
         return
     from libs.models.offline.agreement import Agreeing
     from libs.models.offline.model import NOW
@@ -383,7 +383,9 @@ async def _thinker(
         seconds=settings.plan_seconds,
     )
     async with model_factory.vendor(settings, which) as model:
-        yield lambda guarded_calls, budgets: Agreeing(model(guarded_calls.to(model_factory.GUARD), budgets), planner)
+        yield lambda guarded_calls, budgets, objects: Agreeing(
+            model(guarded_calls.to(model_factory.GUARD), budgets, objects), planner
+        )
 
 
 def _keys(settings: Process) -> Keys:
@@ -466,6 +468,7 @@ async def platform(
         await stack.enter_async_context(given.open)
         guarded_calls, budgets = GuardedCalls(), PostgresBudgets(database, settings.budgets.limits)
         cache = await stack.enter_async_context(_cache(servers.redis, guarded_calls.to("redis")))
+        guarded = _guarded(settings, given, guarded_calls)
         gateway = "gateway" in sections
         # Only the gateway speaks for people; no other process needs the private half of that key.
         sign = {"sign": partial(proofs.sign, given.keys)} if gateway else {}
@@ -477,7 +480,7 @@ async def platform(
             leases=PostgresLeases(database, member),
             parked=ParkedEvents(database),
             writer=Writer(database, clock, member, **sign),
-            **_guarded(settings, given, guarded_calls),
+            **guarded,
             **cache,
             guarded_calls=guarded_calls,
             essential=frozenset(settings.essential),
@@ -485,7 +488,7 @@ async def platform(
             leaving=leaving,
             keys=given.keys,
             embedder=given.embedder,
-            model=given.model(guarded_calls, budgets),
+            model=given.model(guarded_calls, budgets, guarded["objects"]),
             budgets=budgets,
             catalogue=given.skills,
             tools=given.tools,

@@ -37,6 +37,11 @@ def paid_by(payer: Payer) -> Iterator[None]:
         _payer.reset(token)
 
 
+def payer() -> Payer | None:
+    """Return the payer of the running work, if one was named."""
+    return _payer.get()
+
+
 async def billed(budgets: Budgets | None, worst: Amount, *, about: str) -> Charge:
     """Reserve for one call on behalf of the current payer; without accounts nothing is charged.
 
@@ -45,11 +50,11 @@ async def billed(budgets: Budgets | None, worst: Amount, *, about: str) -> Charg
     """
     if budgets is None:
         return Charge()
-    payer = _payer.get()
-    if payer is None:
+    paying = payer()
+    if paying is None:
         raise NoPayer
     try:
-        reservation = await budgets.reserve(payer, worst, about=about)
+        reservation = await budgets.reserve(paying, worst, about=about)
     except OverBudget as over:
         metrics.budget_reservations.labels(over.code).inc()
         raise

@@ -1,17 +1,31 @@
-"""Documents: the text of a PDF, an office file or a web page, extracted in an isolated child process.
+"""Documents: the text of a PDF, an office file or a web page, and small pictures, made in an isolated child process.
 
 Such files come from strangers, and their formats are large. Each is parsed by a child that gets the bytes on its
 standard input, no environment, and limits on time, memory and open files.
 """
 
-from libs.documents.reading import FORMS, CannotRead, Damaged, Document, Locked, read, read_page
+from libs.documents.reading import (
+    FORMS,
+    PICTURES,
+    CannotRead,
+    Damaged,
+    Document,
+    Locked,
+    Picture,
+    read,
+    read_page,
+    read_picture,
+)
 
 __all__ = [
     "FORMS",
+    "PICTURES",
     "CannotRead",
     "Damaged",
     "Document",
     "Locked",
+    "Picture",
     "read",
     "read_page",
+    "read_picture",
 ]

@@ -1,4 +1,5 @@
-"""The child: `python -I child.py .docx` parses one document on its standard input and prints its text as JSON.
+"""The child: `python -I child.py .docx` parses one document on its standard input and prints its text as JSON; for
+`.picture`, a small JPEG.
 
 It imports no module of Suma, so that it starts fast and holds nothing secret. All limits are set before the first byte
 is read. It resolves no reference, follows no link, and opens no file.
@@ -6,6 +7,7 @@ is read. It resolves no reference, follows no link, and opens no file.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import resource
@@ -111,7 +113,8 @@ def _sound(text: str) -> str:
 
 def main(ending: str) -> None:
     try:
-        told = _told(READERS[ending](sys.stdin.buffer.read()))
+        raw = sys.stdin.buffer.read()
+        told = picture(raw) if ending == PICTURE else _told(READERS[ending](raw))
     except Refused as error:
         told = {"refused": str(error), "locked": isinstance(error, Locked)}
     except BROKEN as error:
@@ -446,6 +449,43 @@ def page(raw: bytes) -> Found:
     return done
 
 
+# Pictures
+
+PICTURE = ".picture"
+PIXELS_MOST = 40_000_000
+"""Pixels of a picture that is decoded: a small file may claim any number."""
+SIZES = ((1568, 85), (1568, 60), (1024, 60), (512, 60))
+"""Longest side in pixels and quality, tried in turn; models scale larger pictures down themselves."""
+JPEG_MOST = 1 << 20
+
+
+def picture(raw: bytes) -> dict[str, Any]:
+    """Return the form and size of a picture, and a JPEG of its first frame as it is meant to be seen, on white."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    # Its size is checked here, by one limit.
+    Image.MAX_IMAGE_PIXELS = None
+    try:
+        found = Image.open(BytesIO(raw), formats=("PNG", "JPEG", "GIF", "WEBP"))
+    except UnidentifiedImageError:
+        raise Refused("it is not a PNG, JPEG, GIF or WebP picture") from None
+    with found:
+        form, width, height = found.format, found.width, found.height
+        if width * height > PIXELS_MOST:
+            raise Refused(f"its {width} × {height} pixels are more than {PIXELS_MOST:,}")
+        found.draft("RGB", (SIZES[0][0], SIZES[0][0]))
+        seen = ImageOps.exif_transpose(found).convert("RGBA")
+    jpeg = BytesIO()
+    for side, quality in SIZES:
+        seen.thumbnail((side, side))
+        flat, jpeg = Image.new("RGB", seen.size, "white"), BytesIO()
+        flat.paste(seen, mask=seen)
+        flat.save(jpeg, "JPEG", quality=quality)
+        if jpeg.tell() <= JPEG_MOST:
+            break
+    return {"form": form, "width": width, "height": height, "jpeg": base64.b64encode(jpeg.getvalue()).decode()}
+
+
 READERS: Mapping[str, Callable[[bytes], Found]] = {
     ".pdf": pdf,
     ".docx": _parts(WORD, _content("word/document.xml")),
@@ -458,7 +498,7 @@ READERS: Mapping[str, Callable[[bytes], Found]] = {
     ".html": page,
 }
 
-LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl", ".html": "html_to_markdown"}
+LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl", ".html": "html_to_markdown", PICTURE: "PIL.Image"}
 
 if __name__ == "__main__":
     # Import before the limits are set, and only what this format needs.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -32,6 +33,8 @@ FORMS: Mapping[str, str] = {
     ".epub": "e-book",
 }
 """Readable formats by file extension."""
+PICTURES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp"))
+"""Extensions of the pictures that `read_picture` reads."""
 
 
 class CannotRead(Rejected):
@@ -88,7 +91,33 @@ def read_page(html: str, url: str, *, check: Callable[[], None]) -> Document:
     return _read(".html", "web page", f"{url}\n{html}".encode(errors="replace"), check)
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture: its form (`PNG`), its size in pixels, and a JPEG of it with sides of at most 1,568 pixels."""
+
+    form: str
+    width: int
+    height: int
+    jpeg: bytes
+
+
+def read_picture(raw: bytes, *, check: Callable[[], None]) -> Picture:
+    """Decode a PNG, JPEG, GIF or WebP, whatever its name says.
+
+    Raises:
+        Damaged: it is none of these, is damaged, or has more pixels than are decoded.
+        CannotRead: it takes too much to read.
+    """
+    found = _answer(".picture", raw, check)
+    return Picture(**found | {"jpeg": base64.b64decode(found["jpeg"])})
+
+
 def _read(ending: str, form: str, raw: bytes, check: Callable[[], None]) -> Document:
+    found = _answer(ending, raw, check)
+    return Document(form, **found | {"fields": tuple(found["fields"]), "head": tuple(found["head"])})
+
+
+def _answer(ending: str, raw: bytes, check: Callable[[], None]) -> dict[str, Any]:
     # Not a pipe: a child that dies early, or reads nothing, would block the writer.
     with TemporaryFile() as given:
         given.write(raw)
@@ -96,10 +125,10 @@ def _read(ending: str, form: str, raw: bytes, check: Callable[[], None]) -> Docu
         status, said = _asked(ending, given, check)
     if status != 0:
         raise CannotRead("it is damaged, or takes too much time or memory to read")
-    found = orjson.loads(said)
+    found: dict[str, Any] = orjson.loads(said)
     if "refused" in found:
         raise (Locked if found.get("locked") else Damaged)(found["refused"])
-    return Document(form, **found | {"fields": tuple(found["fields"]), "head": tuple(found["head"])})
+    return found
 
 
 def _asked(ending: str, given: IO[bytes], check: Callable[[], None]) -> tuple[int, bytes]:

@@ -5,6 +5,7 @@ A key comes from the environment or from a file of its own, never from anything 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ KEY_MOST = 8192
 Output = Literal["tool", "schema", "text"]
 """How JSON is requested: as a tool call, by a schema that the server enforces, or in the prompt alone."""
 WAYS: tuple[Output, ...] = get_args(Output)
+Pictures = Literal["auto", "yes", "no"]
+"""Whether a model is shown pictures; `auto` goes by its name."""
 
 
 class BadModel(Rejected):
@@ -48,6 +51,8 @@ class Provider:
     output: Output = "tool"
     """How JSON is best requested."""
     example: str = ""
+    sees: str = r"llava|vision|pixtral|gemma-?3|qwen[\d.]*-?vl|minicpm-v|moondream|llama-?4|gemini|gpt-[45]|claude"
+    """The names of its models that see pictures, as a regular expression."""
     free: bool = False
     """Whether it runs on the user's own hardware, so that tokens have no price."""
 
@@ -61,6 +66,7 @@ PROVIDERS: Mapping[str, Provider] = {
             "https://api.openai.com/v1",
             "OPENAI_API_KEY",
             example="openai:gpt-5-mini",
+            sees=r"gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-5|\bo1(?!-mini)|\bo3(?!-mini)|\bo4",
         ),
         Provider(
             "anthropic",
@@ -68,6 +74,7 @@ PROVIDERS: Mapping[str, Provider] = {
             "https://api.anthropic.com",
             "ANTHROPIC_API_KEY",
             example="anthropic:claude-sonnet-4-5",
+            sees=r"claude-(?!2|instant)",
         ),
         Provider(
             "ollama",
@@ -99,6 +106,8 @@ class Choice:
     url: str
     output: Output
     key: SecretStr | None = None
+    sees: bool = False
+    """Whether it is shown pictures."""
 
     @property
     def name(self) -> str:
@@ -150,7 +159,14 @@ class Key:
         return _checked(found, str(provider.variable)) if found else None
 
 
-def chosen(text: str, *, url: str | None, key: Key, output: Output | Literal["auto"] = "auto") -> Choice:
+def chosen(
+    text: str,
+    *,
+    url: str | None,
+    key: Key,
+    output: Output | Literal["auto"] = "auto",
+    pictures: Pictures = "auto",
+) -> Choice:
     """Resolve the settings to a model that is ready to be called. Raises `BadModel`."""
     provider, model = named(text)
     address = located(url) if url else provider.url
@@ -160,7 +176,8 @@ def chosen(text: str, *, url: str | None, key: Key, output: Output | Literal["au
     if secret is None and provider.keyed and not url:
         raise BadModel(f"{text} needs a key: set {provider.variable}, {KEY} or {KEY_FILE}")
     how = provider.output if output == "auto" else output
-    return Choice(provider, model, _with_version(provider, address), how, secret)
+    sees = pictures == "yes" or (pictures == "auto" and re.search(provider.sees, model, re.IGNORECASE) is not None)
+    return Choice(provider, model, _with_version(provider, address), how, secret, sees)
 
 
 def _with_version(provider: Provider, url: str) -> str:

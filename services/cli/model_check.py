@@ -177,7 +177,7 @@ async def _otherwise(how: settings.Process, which: Choice, failed: Check, tools:
 async def _model(how: settings.Process, which: Choice) -> AsyncIterator[VendorModel]:
     """Yield the model without budget accounts: the check has no platform, and its user pays and sees the cost."""
     async with model_factory.vendor(how, which) as behind:
-        yield behind(GuardedCall(model_factory.GUARD), None)
+        yield behind(GuardedCall(model_factory.GUARD), None, None)
 
 
 def _tools() -> Sequence[ToolDefinition]:

@@ -218,6 +218,9 @@ class CallRunner:
             with cancel:
                 small = workspace.scan if tool.method in LISTS and args.keys().isdisjoint(containing.ASKED) else None
                 done = await quickly(small, PRIMITIVES[tool.method], context, args)
+        if done.picture is not None:
+            blob = await self._platform.objects.put(lease.tenant, done.picture)
+            done.data["picture"] = {"media_type": "image/jpeg", "sha256": blob.sha256, "size": blob.size}
         if done.applied is None:
             # Nothing was staged, so this copy equals Postgres and need not wait for the commit.
             self._workspaces.keep(lease.tenant, session, workspace)

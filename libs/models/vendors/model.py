@@ -17,7 +17,7 @@ from libs.errors import Unavailable
 from libs.events.committee import Task
 from libs.events.values import Plan, Usage
 from libs.models.ports import InvalidModelOutput, ModelText, PlanDraft, PlannerOutcome
-from libs.models.vendors import prompts, replies
+from libs.models.vendors import pictures, prompts, replies
 from libs.models.vendors.client import Opened
 from libs.models.vendors.errors import TooLong
 from libs.models.vendors.model_call import Ask, Form, ModelCall, Piece
@@ -42,7 +42,8 @@ class VendorModel:
     """A vendor's model. If the process dies before an answer is committed, the call is repeated and paid for again; a
     committed one never is.
 
-    The payer named in `budgets` (`paid_by`) pays for each call; `budgets` is None where a person tries a model.
+    The payer named in `budgets` (`paid_by`) pays for each call; `budgets` is None where a person tries a model. A model
+    that sees is shown the pictures that steps have read, which `load` returns; without it none are shown.
     """
 
     def __init__(
@@ -53,11 +54,13 @@ class VendorModel:
         price: Price | None,
         now: Callable[[], datetime],
         budgets: Budgets | None,
+        load: pictures.Load | None = None,
     ) -> None:
         pricing = Pricing(opened.choice.name, price, listing(opened))
         self._model_call = ModelCall(opened, guard, pricing, budgets=budgets)
         self._most = opened.bounds.input_letters
         self._data, self._now = prompts.Rendered(self._most), now
+        self._load = load if opened.choice.sees else None
         self._checked_at, self._has_answered = float("-inf"), False
 
     @property
@@ -67,7 +70,7 @@ class VendorModel:
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         tools = _allowed(task, catalogue)
         found, usage = await self._repaired(
-            self._planning(task, tools),
+            await self._seeing(self._planning(task, tools)),
             lambda piece: replies.outcome(piece.text, tools, cut=piece.cut),
         )
         return replace(found, usage=usage)
@@ -82,13 +85,13 @@ class VendorModel:
         tools = _allowed(task, catalogue)
         data = self._data.resolver(task, plan, reason, tools, self._now())
         found, usage = await self._repaired(
-            self._ask("resolve", prompts.RESOLVER, data, PLANNED),
+            await self._seeing(self._ask("resolve", prompts.RESOLVER, data, PLANNED, task)),
             lambda piece: replies.revised(piece.text, tools, cut=piece.cut),
         )
         return replace(found, usage=usage)
 
     async def answer(self, task: Task) -> AsyncIterator[ModelText]:
-        ask = self._ask("answer", prompts.ANSWER, self._data.answer(task, self._now()), None)
+        ask = await self._seeing(self._ask("answer", prompts.ANSWER, self._data.answer(task, self._now()), None, task))
         said = False
         async with aclosing(self._model_call.stream(ask)) as pieces:
             async for piece in pieces:
@@ -140,12 +143,19 @@ class VendorModel:
         return status < 500 and status != 429
 
     def _planning(self, task: Task, tools: Sequence[ToolDefinition]) -> Ask:
-        return self._ask("plan", prompts.PLANNER, self._data.planner(task, tools, self._now()), PLANNED)
+        return self._ask("plan", prompts.PLANNER, self._data.planner(task, tools, self._now()), PLANNED, task)
 
-    def _ask(self, verb: str, system: str, data: str, form: Form | None) -> Ask:
+    async def _seeing(self, ask: Ask) -> Ask:
+        """Return the input with the bytes of its pictures."""
+        if self._load is None or not ask.pictures.blobs:
+            return ask
+        return replace(ask, pictures=await pictures.loaded(ask.pictures, self._load))
+
+    def _ask(self, verb: str, system: str, data: str, form: Form | None, task: Task | None = None) -> Ask:
         if len(data) > self._most:
             raise TooLong(f"{self.name}: the request and the tools alone exceed the limit of {self._most} characters")
-        return Ask(verb, system, (("person", data),), form)
+        seen = pictures.of(task.observations) if task is not None and self._load is not None else pictures.Pictures()
+        return Ask(verb, system, (("person", data),), form, seen)
 
     async def _repaired(self, ask: Ask, read: Callable[[Piece], T]) -> tuple[T, Usage]:
         """Return the parsed answer. After an unusable one, ask again with the reason, at most `REPAIRS` times."""

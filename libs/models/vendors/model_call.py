@@ -14,7 +14,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
@@ -23,6 +23,7 @@ import httpx2
 from pydantic_ai import exceptions as theirs
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -45,6 +46,7 @@ from libs.errors import SumaError
 from libs.events.values import Usage
 from libs.models.vendors import errors
 from libs.models.vendors.client import Bounds, Opened
+from libs.models.vendors.pictures import Pictures
 from libs.models.vendors.pricing import Pricing
 from libs.models.vendors.prompts import VERSION
 from libs.models.vendors.reasoning import Spoken
@@ -90,6 +92,7 @@ class Ask:
     system: str
     turns: tuple[tuple[Voice, str], ...]
     form: Form | None = None
+    pictures: Pictures = field(default_factory=Pictures)
 
     def followed(self, said: str, reply: str) -> Ask:
         """Return the same conversation with one more exchange."""
@@ -108,7 +111,8 @@ class Ask:
         said = [self.system, *(text for _, text in self.turns)]
         if self.form is not None:
             said += [self.form.name, self.form.about, json.dumps(self.form.schema)] * 2
-        return sum(len(text.encode(errors="surrogatepass")) + FRAME_TOKENS for text in said) + TOOLS_TOKENS
+        words = sum(len(text.encode(errors="surrogatepass")) + FRAME_TOKENS for text in said)
+        return words + TOOLS_TOKENS + self.pictures.tokens_most
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,10 +309,22 @@ def _spent(usage: Usage) -> None:
 
 def _messages(ask: Ask) -> list[ModelMessage]:
     first, *rest = ask.turns
-    found: list[ModelMessage] = [ModelRequest([SystemPromptPart(ask.system), UserPromptPart(first[1])])]
+    shown = [first[1], *_shown(ask.pictures)]
+    found: list[ModelMessage] = [
+        ModelRequest([SystemPromptPart(ask.system), UserPromptPart(shown if len(shown) > 1 else first[1])])
+    ]
     for voice, text in rest:
         found.append(ModelResponse([TextPart(text)]) if voice == "model" else ModelRequest([UserPromptPart(text)]))
     return found
+
+
+def _shown(pictures: Pictures) -> Iterator[str | BinaryContent]:
+    """Yield each picture after the number of its step: its name is a text of others, and stays in the data."""
+    for step, content in pictures.loaded:
+        yield f"The picture of step {step}:"
+        yield BinaryContent(content, media_type="image/jpeg")
+    if pictures.left_out:
+        yield f"The pictures of these steps are left out: {', '.join(map(str, pictures.left_out))}."
 
 
 def _text(event: object) -> str:

@@ -10,12 +10,12 @@ from typing import TextIO
 
 import orjson
 
-from libs.documents import FORMS
+from libs.documents import FORMS, PICTURES, CannotRead, read_picture
 from libs.errors import Rejected
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import GUESSED, NoText, decoded
 from services.tool_executor.tools.parsing import CannotParse, read
-from services.tool_executor.tools.tool_context import Args, ToolContext, ToolOutput, human, many
+from services.tool_executor.tools.tool_context import Args, ToolContext, ToolOutput, TooMuch, human, many
 
 PAGE_BYTES = 12 * 1024
 """JSON bytes of the text of one page: with its other fields it fits into what a model sees of a step."""
@@ -63,6 +63,8 @@ def read_file(context: ToolContext, args: Args) -> ToolOutput:
     the result holds the whole file.
     """
     node = context.file(args["path"])
+    if node.extension in PICTURES:
+        return _picture(context, node)
     page, number, more = Page(args["offset"], args["limit"]), 0, False
     with _opened(context, node) as (lines, encoding):
         for number, line in enumerate(lines, 1):
@@ -90,6 +92,20 @@ def read_file(context: ToolContext, args: Args) -> ToolOutput:
     part = node.path if complete else f"lines {page.first} to {last} of {node.path}"
     warnings = [f"{node.path} is not {encoding} throughout; \ufffd stands for what is not."] if doubtful else []
     return ToolOutput(data, f"Read {part} ({human(node.size)}).", (node.path,), warnings=tuple(warnings))
+
+
+def _picture(context: ToolContext, node: Node) -> ToolOutput:
+    """Return what a picture is in words, and the picture for a model that sees."""
+    content = context.stage.read_content(node.path, context.limits.document_bytes_most)
+    if content.truncated:
+        raise TooMuch(f"{node.path} has {human(node.size)}: too large to be read as a picture")
+    try:
+        found = read_picture(content.data, check=context.check)
+    except CannotRead as error:
+        raise CannotParse(f"{node.path} cannot be read: {error}") from error
+    text = f"a {found.form} picture of {found.width} × {found.height} pixels"
+    data = {"path": node.path, "text": text, "complete": False, "size": node.size}
+    return ToolOutput(data, f"Read {node.path}: {text} ({human(node.size)}).", (node.path,), picture=found.jpeg)
 
 
 @contextmanager

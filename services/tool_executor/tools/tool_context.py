@@ -43,6 +43,8 @@ class ToolOutput:
     reads: tuple[str, ...] = ()
     applied: Applied | None = None
     warnings: tuple[str, ...] = ()
+    picture: bytes | None = None
+    """A JPEG for models that see; the runner stores it and names it in `data`."""
 
 
 class FileTexts(Protocol):

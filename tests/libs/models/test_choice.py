@@ -98,3 +98,24 @@ def test_ollama_is_known_by_its_host(url: str | None, where: str) -> None:
 
 def test_a_choice_does_not_show_its_key() -> None:
     assert SECRET not in repr(chosen("openai:x", url=None, key=Key(SecretStr(SECRET), None, {})))
+
+
+@pytest.mark.parametrize(
+    ("name", "sees"),
+    [
+        ("openai:gpt-5-mini", True),
+        ("openai:gpt-4o", True),
+        ("openai:o3-mini", False),
+        ("openai:gpt-3.5-turbo", False),
+        ("anthropic:claude-sonnet-4-5", True),
+        ("ollama:qwen3", False),
+        ("ollama:qwen2.5vl", True),
+        ("ollama:gemma3", True),
+        ("ollama:llama3.2-vision", True),
+    ],
+)
+def test_name_of_a_model_says_whether_it_sees(name: str, sees: bool) -> None:
+    key = Key(SecretStr(SECRET), None, {})
+    assert chosen(name, url=None, key=key).sees is sees
+    assert chosen(name, url=None, key=key, pictures="yes").sees
+    assert not chosen(name, url=None, key=key, pictures="no").sees
