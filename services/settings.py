@@ -26,6 +26,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    StringConstraints,
     ValidationError,
     create_model,
     field_validator,
@@ -47,7 +48,7 @@ from libs.budgets import Amount, Limits, Window
 from libs.embedded import datadir
 from libs.errors import Rejected
 from libs.models import choice
-from libs.runtime import EffectiveSetting, Source
+from libs.runtime import Agent, EffectiveSetting, Source
 from libs.workspace.roots import Root
 from services import catalog
 
@@ -280,6 +281,10 @@ class Process(BaseSettings):
     """The offline planner: most processor seconds for one plan."""
     budgets: Budgets = Field(default_factory=Budgets)
     """Limits on calls of a real model."""
+    agents: dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,63}$")], Agent] = Field(
+        default_factory=dict
+    )
+    """Agents that a message may choose: name → tools, role, prompt."""
     log: Literal["debug", "info", "warning", "error"] = "info"
     """The lowest level of logs."""
     log_format: Literal["auto", "json", "text"] = "auto"

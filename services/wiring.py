@@ -492,6 +492,7 @@ async def platform(
             budgets=budgets,
             catalogue=given.skills,
             tools=given.tools,
+            agents=settings.agents,
             data_dir=settings.data_dir,
             settings=sections,
             # Only the gateway shows them, and this reads the file of settings.

@@ -8,6 +8,7 @@ from libs.events.base import Event, Value, registry
 from libs.events.committee import (
     DENIED,
     MORE_BELOW,
+    AgentRole,
     Exchange,
     PlanApproved,
     PlanCancelRequested,
@@ -87,6 +88,7 @@ __all__ = [
     "POLICY",
     "ActionRecorded",
     "ActionsRecorded",
+    "AgentRole",
     "ApprovalClosed",
     "ApprovalDecided",
     "ApprovalRequested",

@@ -36,6 +36,14 @@ class Exchange(Value):
         return self.wish or self.text
 
 
+class AgentRole(Value):
+    """The agent that works on a task: its name, its purpose and the operator's instructions to it."""
+
+    id: str
+    role: str = ""
+    prompt: str = ""
+
+
 class Task(Value):
     """Everything that the committee may see (S0-10): the request, its intent, the session's memory, workspace facts."""
 
@@ -61,6 +69,8 @@ class Task(Value):
     """The files that messages of this session named; tools reach them by name."""
     tools: tuple[str, ...] = ()
     """The agent's tool allowlist: names, `ns.*` or `*`."""
+    agent: AgentRole | None = None
+    """The chosen agent; None for the default one."""
     call: ToolCall | None = None
     """The call that the request asks for: it is the plan, and no other is drafted."""
     calls_most: int = Field(default=20, ge=1)

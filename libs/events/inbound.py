@@ -40,6 +40,8 @@ class MessageReceived(Spoken):
     """The one call that the turn makes; `text` describes it. Every check of a planned call applies to it."""
     answers: str | None = None
     """The turn whose clarification it answers; if that is closed by now, the message begins `turn_id` instead."""
+    agent: str | None = None
+    """The agent that the person chose; None for the default one."""
 
 
 @event("suma.approval.decided.v1", INBOUND)

@@ -37,6 +37,8 @@ class TurnStarted(Event):
     turn_id: str
     message_id: str | None
     text: str
+    agent: str | None = None
+    """The agent that works on it; None for the default one."""
 
 
 @event("suma.turn.analysed.v1", OUTBOUND)

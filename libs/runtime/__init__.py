@@ -1,5 +1,6 @@
 """The runtime: the platform of ports, the services, and the host that runs them."""
 
+from libs.runtime.agents import Agent, UnknownAgent
 from libs.runtime.effective_settings import EffectiveSetting, Source
 from libs.runtime.health import Health
 from libs.runtime.host import Running
@@ -10,6 +11,7 @@ from libs.runtime.service import Api, Kind, Service, Subscription
 from libs.runtime.shutdown import Shutdown
 
 __all__ = [
+    "Agent",
     "Api",
     "EffectiveSetting",
     "Health",
@@ -22,6 +24,7 @@ __all__ = [
     "Shutdown",
     "Source",
     "Subscription",
+    "UnknownAgent",
     "host",
     "permission",
     "permitted",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from libs.models.ports import Model
     from libs.objects.ports import Objects
     from libs.policy.ports import Policy
+    from libs.runtime.agents import Agent
     from libs.sandbox import Sandboxes
     from libs.search import Embedder
     from libs.skills import Catalogue, Skills
@@ -76,6 +77,8 @@ class Platform:
     windows: Windows = field(default_factory=LocalWindows)
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """External tools, by name; `skills` also lists them, for services that do not run them."""
+    agents: Mapping[str, Agent] = field(default_factory=dict)
+    """The agents that a message may choose, by name; without a choice, the conversation worker's setting holds."""
     sandboxes: Sequence[Sandboxes] = ()
     """The sandbox backends, the preferred one first; empty where no service here runs commands."""
     trims: bool = True

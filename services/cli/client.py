@@ -95,10 +95,11 @@ class Client:
         *,
         hitl: str | None = None,
         skill: str | None = None,
+        agent: str | None = None,
         attachments: Sequence[str] = (),
     ) -> Json:
         """Send a message. Return {session_id, message_id, turn_id, after}; the message is durable by then."""
-        asked = {"text": text, "hitl": hitl, "skill": skill, "attachments": list(attachments) or None}
+        asked = {"text": text, "hitl": hitl, "skill": skill, "agent": agent, "attachments": list(attachments) or None}
         body = {name: value for name, value in asked.items() if value is not None}
         return self.post(f"/v1/sessions/{session}/messages", body)
 

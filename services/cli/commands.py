@@ -127,6 +127,10 @@ Attach = Annotated[
     list[Path] | None,
     typer.Option("--attach", metavar="FILE", help="A file that the task may use (repeatable).", dir_okay=False),
 ]
+Agent = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="NAME", help="The agent that works on it.", autocompletion=completion.agents),
+]
 Which = Annotated[
     str | None,
     typer.Argument(metavar="[SESSION]", help="Session ID (default: newest).", autocompletion=completion.sessions),
@@ -162,6 +166,7 @@ def run_(
     ask: Ask = None,
     hitl: Hitl = None,
     attach: Attach = None,
+    agent: Agent = None,
     yes: AsYes = False,
     dry_run: DryRunOption = False,
     as_json: Json = False,
@@ -176,7 +181,7 @@ def run_(
         root, _ = _working_folder(client, folder, yes, screen)
         attachments = _attachments(client, attach)
         session = client.open_session(root=root, hitl=mode, title=goal[:100])
-        view = _view(client, session, screen, as_json=as_json, yes=yes, dry_run=dry_run)
+        view = _view(client, session, screen, as_json=as_json, yes=yes, dry_run=dry_run, agent=agent)
         try:
             ended = say(client, view, goal, attachments=attachments)
         except InputClosed:
@@ -198,6 +203,7 @@ def chat(
     session: Annotated[
         str | None, typer.Option(help="Continue this session.", autocompletion=completion.sessions)
     ] = None,
+    agent: Agent = None,
     verbose: Verbose = False,
 ) -> None:
     """Chat with Suma; /help explains, Ctrl-D ends. Pending questions come first."""
@@ -207,7 +213,7 @@ def chat(
         resumed = session is not None
         mode = _mode(ask, hitl)
         session = session or client.open_session(root=root, hitl=mode or MODES["once"])
-        view = _view(client, session, screen)
+        view = _view(client, session, screen, agent=agent)
         view.welcome(root)
         try:
             if resumed:
@@ -560,6 +566,7 @@ class SessionView:
     watcher: Watcher
     screen: Screen
     person: Person
+    agent: str | None = None
 
     def welcome(self, root: Path | None) -> None:
         where = self.screen.words(phrases.WHERE, folder=words.plain(root)) if root is not None else ""
@@ -589,12 +596,19 @@ class SessionView:
 
 
 def _view(
-    client: Client, session: str, screen: Screen, *, as_json: bool = False, yes: bool = False, dry_run: bool = False
+    client: Client,
+    session: str,
+    screen: Screen,
+    *,
+    as_json: bool = False,
+    yes: bool = False,
+    dry_run: bool = False,
+    agent: str | None = None,
 ) -> SessionView:
     person: Person = DryRun() if dry_run else AutoApprove(session) if yes else NonInteractive(session)
     if interactive() and not (dry_run or yes):
         person = Terminal(screen, client)
-    return SessionView(session, JsonLines() if as_json else screen, screen, person)
+    return SessionView(session, JsonLines() if as_json else screen, screen, person, agent)
 
 
 def _attachments(client: Client, paths: Sequence[Path] | None) -> Sequence[str]:
@@ -618,7 +632,7 @@ def say(
 def _turn(
     client: Client, view: SessionView, text: str, *, hitl: str | None, attachments: Sequence[str] = ()
 ) -> TurnResult | None:
-    sent = client.say(view.session, text, hitl=hitl, attachments=attachments)
+    sent = client.say(view.session, text, hitl=hitl, agent=view.agent, attachments=attachments)
     turn, after = sent["turn_id"], sent["after"]
     try:
         return follow(client, view.session, turn, after=after, watcher=view.watcher, person=view.person)

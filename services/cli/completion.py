@@ -49,6 +49,7 @@ sessions = _listed("/v1/sessions", "sessions", id="session_id", about="title", l
 effects = _listed("/v1/effects", "effects", id="approval_id", about="kind", limit=OFFERED)
 dead_letters = _listed("/v1/admin/dlq", "letters", id="letter_id", about="error", limit=OFFERED)
 waiting_events = _listed("/v1/admin/requeue", "waiting", id="id", about="event_type", limit=OFFERED)
+agents = _listed("/v1/agents", "agents", id="name", about="role")
 skills = _listed("/v1/skills", "skills", id="name", about="description")
 
 

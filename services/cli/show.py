@@ -227,6 +227,8 @@ class Screen(Watcher):
     def _turn_started(self, event: SessionEvent) -> None:
         """Note whether this is a rollback or a redo, which has no message."""
         self._undoing = event.data["text"] if event.data.get("message_id", "") is None else ""
+        if agent := event.data.get("agent"):
+            self.say(f"agent: {words.line(agent)}", "dim")
 
     def _turn_queued(self, event: SessionEvent) -> None:
         self.tell(phrases.QUEUED, "dim", n=event.data["position"])

@@ -13,7 +13,7 @@ from libs.events import Usage
 from libs.leases import Cancelled, Lease
 from libs.models.ports import InvalidModelOutput, ModelText
 from libs.telemetry import logger
-from services.conversation_worker.domain import event_sizes, memory_window, reasons
+from services.conversation_worker.domain import event_sizes, reasons
 from services.conversation_worker.handlers import Handlers
 from services.conversation_worker.turn import decisions, finish, gathering, start
 from services.conversation_worker.turn.context import TurnContext
@@ -57,7 +57,7 @@ class TurnLeases:
         model = self._platform.model
         assert model is not None
         stream, text, usage = Stream(lease.tenant, conversation.turn.turn_id), "", Usage()
-        task = memory_window.task_of(conversation, self._context.settings)
+        task = self._context.task(conversation)
         with paid_by(Payer(lease.tenant, session, stream.turn)):
             async with _closing(model.answer(task)) as answer:
                 async for said in answer:

@@ -45,6 +45,7 @@ CHOSEN = {
     "SUMA_MODEL_SECONDS": "60",
     "SUMA_MODEL_INPUT_PRICE": "1.5",
     "SUMA_MODEL_OUTPUT_PRICE": "6",
+    "SUMA_AGENTS": '{"reader": {"tools": ["web.fetch"]}}',
     "SUMA_BUDGETS": '{"turn_dollars": 1}',
     "SUMA_GATEWAY_GRAFANA_URL": "http://localhost:3000",
     "SUMA_MCP_SERVERS": '{"tickets": {"url": "https://mcp.example.org/mcp"}}',

@@ -155,7 +155,8 @@ class VendorModel:
         if len(data) > self._most:
             raise TooLong(f"{self.name}: the request and the tools alone exceed the limit of {self._most} characters")
         seen = pictures.of(task.observations) if task is not None and self._load is not None else pictures.Pictures()
-        return Ask(verb, system, (("person", data),), form, seen)
+        whole = prompts.of(system, task.agent) if task is not None else system
+        return Ask(verb, whole, (("person", data),), form, seen)
 
     async def _repaired(self, ask: Ask, read: Callable[[Piece], T]) -> tuple[T, Usage]:
         """Return the parsed answer. After an unusable one, ask again with the reason, at most `REPAIRS` times."""

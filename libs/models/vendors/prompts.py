@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from libs.events.committee import Task
+from libs.events.committee import AgentRole, Task
 from libs.events.values import Plan
 from libs.skills import ToolDefinition
 
@@ -82,6 +82,20 @@ You write the answer of Suma to the person, after its tools have done their work
 - Every fact and number comes from `observations`. What is not there you do not know: say so rather than guess.
 - Say plainly what failed, was skipped, denied or not approved. Never claim a change that was not made.
 - No offers of further help, no images, no links."""
+
+AGENT = """\
+
+The operator has set you up as {id}{role}. The operator's instructions, which never widen the rules above:
+{prompt}"""
+
+
+def of(system: str, agent: AgentRole | None) -> str:
+    """Return a system prompt with what the operator's settings say of the agent."""
+    if agent is None:
+        return system
+    role = f" ({agent.role})" if agent.role else ""
+    return system + AGENT.format(id=agent.id, role=role, prompt=agent.prompt or "none")
+
 
 DESCRIPTION_MOST = 500
 NAMES_MOST = 500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.events import Attached, Body, Exchange, Json, Observation, StepState, Task
+from libs.events import AgentRole, Attached, Body, Exchange, Json, Observation, StepState, Task
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, Conversation, StepRun
@@ -14,6 +14,8 @@ def task_of(
     conversation: Conversation,
     settings: Settings,
     *,
+    tools: tuple[str, ...],
+    agent: AgentRole | None,
     memories: tuple[str, ...] = (),
     facts: dict[str, object] | None = None,
 ) -> Task:
@@ -21,6 +23,7 @@ def task_of(
     turn = conversation.turn
     if turn is None:
         raise LookupError("no turn is under way")
+    written = [turn.message.text, turn.clarification, *turn.replies, agent.prompt if agent else ""]
     return Task(
         text=turn.message.text,
         intent=turn.intent,
@@ -31,9 +34,7 @@ def task_of(
         observations=event_sizes.observed(observations(conversation)),
         memories=event_sizes.fitting(memories, event_sizes.MEMORY_BYTES),
         root=conversation.session.root,
-        workspace=event_sizes.facts(
-            facts or {}, event_sizes.size([turn.message.text, turn.clarification, *turn.replies])
-        ),
+        workspace=event_sizes.facts(facts or {}, event_sizes.size(written)),
         read=event_sizes.read(
             # What was read before files changed may no longer be so.
             {path: epoch for path, epoch in conversation.session.read.items() if epoch == conversation.session.epoch}
@@ -42,7 +43,8 @@ def task_of(
             Attached(name=file.filename, media_type=file.media_type, size=file.size)
             for file in conversation.attachments
         ),
-        tools=settings.tools,
+        tools=tools,
+        agent=agent,
         call=turn.message.call,
         calls_most=settings.limits.calls,
     )

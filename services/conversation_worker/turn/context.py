@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from libs.events import ActionRecorded, Args, EffectClass
+from libs.events import ActionRecorded, AgentRole, Args, EffectClass, Task
 from libs.policy import Decision, scopes
 from libs.runtime import Platform
 from libs.skills import ToolDefinition
 from services.conversation_worker.admission import Slots
-from services.conversation_worker.domain import messages
+from services.conversation_worker.domain import memory_window, messages
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.store import Store
-from services.conversation_worker.turn.state import QueuedMessage
+from services.conversation_worker.turn.state import Conversation, QueuedMessage
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 TURN, CONTEXT, ANSWER, CLARIFICATION, EXPIRY, LOST = "turn", "context", "answer", "clarification", "expiry", "lost"
@@ -49,9 +49,32 @@ class TurnContext:
     slots: Slots
     late: Late = field(default_factory=Late)
 
+    def tools_of(self, message: QueuedMessage) -> tuple[str, ...]:
+        """Return the tool allowlist of the message's agent; nothing for one that the settings no longer name."""
+        if message.agent is None:
+            return self.settings.tools
+        agent = self.platform.agents.get(message.agent)
+        return agent.tools if agent is not None else ()
+
+    def role_of(self, message: QueuedMessage) -> AgentRole | None:
+        """Return the role of the message's agent; None for the default one."""
+        agent = self.platform.agents.get(message.agent or "")
+        return AgentRole(id=message.agent or "", role=agent.role, prompt=agent.prompt) if agent is not None else None
+
     def tool(self, name: str) -> ToolDefinition:
         """Return a tool's definition. Raises `UnknownTool`."""
         return self.platform.skills.tool(name)
+
+    def task(
+        self, conversation: Conversation, *, memories: tuple[str, ...] = (), facts: dict[str, Any] | None = None
+    ) -> Task:
+        """Return all that a model may know of the turn under way, with its agent's tools and role."""
+        assert conversation.turn is not None
+        message = conversation.turn.message
+        tools, agent = self.tools_of(message), self.role_of(message)
+        return memory_window.task_of(
+            conversation, self.settings, tools=tools, agent=agent, memories=memories, facts=facts
+        )
 
     async def decide(self, action: str, uow: UnitOfWork, message: QueuedMessage, **facts: Any) -> Decision:
         """Ask policy on behalf of the message's author.

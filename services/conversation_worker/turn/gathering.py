@@ -18,7 +18,6 @@ from libs.events import NAMES, PlanRequested, TurnDegraded
 from libs.leases import Lease, NewLease
 from libs.scheduling import leave_gate
 from libs.telemetry import logger
-from services.conversation_worker.domain import memory_window
 from services.conversation_worker.turn.context import CONTEXT, TurnContext
 from services.conversation_worker.turn.state import Conversation
 from services.conversation_worker.turn.transitions import Input
@@ -105,7 +104,7 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
     if memories or found.facts:
         # Memories are of this session, so what they rest on is known; the facts are names and counts.
         uow.touch(NAMES)
-    task = memory_window.task_of(uow.conversation, context.settings, memories=memories, facts=found.facts)
+    task = context.task(uow.conversation, memories=memories, facts=found.facts)
     turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 

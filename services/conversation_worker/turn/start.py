@@ -15,6 +15,7 @@ from libs.events import (
     TurnStarted,
 )
 from libs.leases import NewLease
+from libs.runtime import UnknownAgent
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse
@@ -54,6 +55,11 @@ async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage,
     if event_sizes.size(said.text) > event_sizes.TEXT_MOST:
         refuse(uow, message, "MESSAGE_TOO_LARGE", f"a message has at most {event_sizes.TEXT_MOST} bytes")
         return
+    if message.agent is None:
+        message = message.model_copy(update={"agent": uow.session.agent})
+    if message.agent is not None and message.agent not in context.platform.agents:
+        refuse(uow, message, UnknownAgent.code, f"there is no agent {message.agent}")
+        return
     decision = await context.decide("conversation.send", uow, message, length=len(said.text))
     uow.emit(recorded(decision, message, turn_id=message.answers or message.turn_id, resource=message.message_id))
     if not decision.allowed:
@@ -62,6 +68,8 @@ async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage,
     # The first one counts: a session works in one folder (architecture.md 10).
     if said.root is not None and uow.session.root is None:
         uow.update_session(root=said.root)
+    if message.agent != uow.session.agent:
+        uow.update_session(agent=message.agent)
     _take(context, uow, message, on_busy=said.on_busy)
 
 
@@ -145,7 +153,7 @@ async def begin(context: TurnContext, uow: UnitOfWork, given: Incoming) -> None:
     _attach(uow, message)
     add_message(uow, message.message_id, "user", message.text)
     uow.emit(
-        TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text),
+        TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text, agent=message.agent),
         TurnAnalysed(turn_id=message.turn_id, intent=found.intent, sentiment=found.sentiment, tags=found.tags),
     )
     if message.call is None:

@@ -78,6 +78,8 @@ class QueuedMessage(Value):
     call: ToolCall | None = None
     answers: str | None = None
     """The turn whose clarification it answers; None once it is known to answer none."""
+    agent: str | None = None
+    """The agent that its author chose; None for the default one."""
 
 
 class Outcome(Value):
@@ -215,6 +217,8 @@ class Session(Value):
     epoch: int = 0
     """Moved by commit, rollback, cancel and a noticed outside change."""
     root: str | None = None
+    agent: str | None = None
+    """The agent that a message named last; it works on the later ones as well."""
     history: tuple[Exchange, ...] = ()
     read: dict[str, int] = Field(default_factory=dict)
     """Paths that were read, with the epoch at which they were (S0-14)."""

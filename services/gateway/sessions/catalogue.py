@@ -18,6 +18,8 @@ from services.gateway.http.models import RequestModel
 from services.gateway.identity.reading import FILES
 from services.gateway.identity.security import Authenticated, CanBrowse
 from services.gateway.sessions.catalogue_models import (
+    AgentList,
+    AgentShown,
     RemoteServerList,
     RemoteTool,
     RemoteToolRevoked,
@@ -75,6 +77,13 @@ APPROVAL = (
 async def tools(here: Here, who: CanBrowse) -> Response:
     """List the tools with their schemas, effect classes and undo semantics."""
     return await _get(here, who.tenant, "tools", {})
+
+
+@router.get("/v1/agents")
+async def agents(here: Here, _: CanBrowse) -> AgentList:
+    """List the agents that a message may choose; without a choice, the default agent works."""
+    found = here.platform.agents.items()
+    return AgentList(agents=[AgentShown(name=name, role=each.role, tools=list(each.tools)) for name, each in found])
 
 
 @router.get("/v1/skills", response_model=SkillList, responses=raises(*FOLDER))

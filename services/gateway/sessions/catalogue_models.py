@@ -26,6 +26,18 @@ class ToolList(ResponseModel):
     tools: list[ToolShown]
 
 
+class AgentShown(ResponseModel):
+    """An agent that a message may choose. `tools` is its allowlist: names, `family.*` or `*`."""
+
+    name: str
+    role: str
+    tools: list[str]
+
+
+class AgentList(ResponseModel):
+    agents: list[AgentShown]
+
+
 class RemoteTool(ResponseModel):
     """A tool of another server. Only an `offered` one can be planned and called. `hints` are the server's own words."""
 

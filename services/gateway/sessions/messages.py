@@ -30,6 +30,7 @@ class Message:
     attachments: tuple[Asset, ...] = ()
     call: ToolCall | None = None
     answers: str | None = None
+    agent: str | None = None
 
 
 def title_of(text: str) -> str:
@@ -92,6 +93,7 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
             attachments=message.attachments,
             call=message.call,
             answers=message.answers,
+            agent=message.agent,
         )
     )
 

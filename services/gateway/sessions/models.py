@@ -37,7 +37,9 @@ class NewSession(RequestModel):
 
 
 class NewMessage(RequestModel):
-    """A message from a person or program. `skill` selects a skill, for example after a near miss."""
+    """A message from a person or program. `skill` selects a skill, for example after a near miss; `agent` chooses one
+    of GET /v1/agents for this and the session's later messages.
+    """
 
     text: Text = Field(examples=["remove duplicates and sort by type"])
     """At most 100,000 characters."""
@@ -45,6 +47,7 @@ class NewMessage(RequestModel):
     """When to ask a person for approval; the session's own mode if absent."""
     on_busy: Literal["queue", "reject"] = "queue"
     skill: Id | None = None
+    agent: Id | None = None
     attachments: tuple[Id, ...] = Field(
         default=(), max_length=ATTACHMENTS_MOST, description="Ids of your uploads, for tools to read"
     )

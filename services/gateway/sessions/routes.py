@@ -16,7 +16,7 @@ from libs.errors import Denied, NotFound, Rejected, Unavailable
 from libs.events import Asset, Hitl, ToolCall, TurnCancelRequested
 from libs.identity import Principal
 from libs.policy import Decision, PolicyUnanswered
-from libs.runtime import permission
+from libs.runtime import UnknownAgent, permission
 from services.gateway.files.uploads import NoSuchAttachment
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
@@ -59,7 +59,7 @@ FULL = (
     Refusal(429, "BACKLOG_FULL", "the platform has 50001 waiting tasks; retry later"),
 )
 """Errors of a message that would open a turn."""
-SENDING = (NoSuchSession, ReadOnly, NoSuchAttachment, *FULL)
+SENDING = (NoSuchSession, ReadOnly, NoSuchAttachment, UnknownAgent, *FULL)
 """Errors of each route that sends a message."""
 ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"model": Accepted}}
 
@@ -275,6 +275,8 @@ async def send_message(
     `context` its name in another protocol, `call` all that its turn does, `answers` the turn whose clarification it
     answers. One that names none answers what its session asks. A call answers no question.
     """
+    if body.agent is not None and body.agent not in here.platform.agents:
+        raise UnknownAgent
     found = await here.writable(who, body.session_id) if body.session_id else None
     await commands.refuse_without(here, who, "chat", "conversation.send", found.session_id if found else None)
 
@@ -367,7 +369,8 @@ def _message(
 ) -> Message:
     hitl = body.hitl or (session.hitl if session else "key")
     root = session.root if session else body.root
-    return Message(ids.new(), turn, body.text, Hitl(hitl), body.on_busy, body.skill, root, at, attachments, call)
+    message = Message(ids.new(), turn, body.text, Hitl(hitl), body.on_busy, body.skill, root, at, attachments, call)
+    return replace(message, agent=body.agent)
 
 
 def _read(session: Session) -> SessionRead:

@@ -60,6 +60,7 @@ class Options(BaseModel):
     title: str | None = None
     hitl: Hitl | None = None
     skill: str | None = None
+    agent: str | None = None
     stop_on_disconnect: bool = False
     """Whether the turn is cancelled when its client leaves."""
 
@@ -203,6 +204,7 @@ class Call:
                 title=options.title if session is None else None,
                 hitl=options.hitl,
                 skill=options.skill,
+                agent=options.agent,
                 attachments=await files.attached(self.turns, wish.files),
             )
             started = await self.turns.start(message, key=self.attempt.key, opens=wish.opens)

@@ -21,7 +21,7 @@ from services.gateway.surfaces.a2a.tasks import EXTENSION, how
 from services.gateway.surfaces.files import Given
 
 FILES = "attachments"
-OPTIONS = frozenset(("root", "title", "hitl", "skill", FILES))
+OPTIONS = frozenset(("root", "title", "hitl", "skill", "agent", FILES))
 """Options of a turn in a message's metadata, under Suma's extension."""
 BOUND = re.compile(r"\s*(?P<verb>approved?|deny|denied)\s+(?P<digest>[0-9a-f]{8,64})\b(?P<rest>.*)", re.I | re.S)
 """An answer in words that begins the digest of its question."""

@@ -73,6 +73,7 @@ def _whole() -> Iterator[Tool]:
                 "text": {"type": "string", "minLength": 1, "maxLength": 100_000, "description": "The task"},
                 **PLACE,
                 "skill": {**ID, "description": "A skill to use"},
+                "agent": {**ID, "description": "An agent of the platform's settings"},
                 "hitl": {
                     "type": "string",
                     "enum": ["all", "key", "bypass"],

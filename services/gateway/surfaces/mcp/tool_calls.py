@@ -406,7 +406,7 @@ def _link(asset: Asset) -> ResourceLink:
 
 def _named(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a task. Raises Rejected for an unknown one."""
-    known = ("text", SESSION, ROOT, "skill", "hitl", "attachments")
+    known = ("text", SESSION, ROOT, "skill", "agent", "hitl", "attachments")
     if unknown := sorted(set(args) - set(known)):
         raise Rejected(f"unknown arguments: {', '.join(unknown)}")
     if "text" not in args:

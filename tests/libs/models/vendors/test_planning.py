@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from libs.events.committee import Exchange, Task
+from libs.events.committee import AgentRole, Exchange, Task
 from libs.events.values import Observation, StepState
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, InvalidModelOutput, PlanDraft
 from libs.models.vendors.errors import TooLong
@@ -238,3 +238,11 @@ async def test_prompt_names_only_top_level_files_of_very_many(there: Vendor, mod
     facts = {"names": ["Bills/"], "paths": [f"Bills/{n}.pdf" for n in range(301)]}
     await (await model()).plan(TASK.model_copy(update={"workspace": facts}), catalogue)
     assert data(there)["workspace"] == {"names": ["Bills/"]}
+
+
+async def test_agents_prompt_is_an_instruction_and_no_data(there: Vendor, model: Open, catalogue: Catalogue) -> None:
+    there.play(planned(LISTED))
+    agent = AgentRole(id="reader", role="reads", prompt="Quote what you read.")
+    await (await model()).plan(TASK.model_copy(update={"agent": agent}), catalogue)
+    assert str(there.asked[-1].body["messages"][0]["content"]).endswith("\nQuote what you read.")
+    assert "Quote" not in json.dumps(data(there))

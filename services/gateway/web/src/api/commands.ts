@@ -18,6 +18,7 @@ export interface NewTask {
   root?: string | undefined;
   hitl?: Schemas["Hitl"] | undefined;
   skill?: string | undefined;
+  agent?: string | undefined;
   /** The ids of uploaded files. */
   attachments?: string[] | undefined;
 }
@@ -26,8 +27,8 @@ export function useSend() {
   const client = useQueryClient();
   const [attempts] = useState(() => new Attempts());
   return useMutation({
-    mutationFn: ({ text, session, root, hitl, skill, attachments = [] }: NewTask) => {
-      const body = { text, session_id: session, root, hitl, skill, on_busy: "queue" as const, attachments };
+    mutationFn: ({ text, session, root, hitl, skill, agent, attachments = [] }: NewTask) => {
+      const body = { text, session_id: session, root, hitl, skill, agent, on_busy: "queue" as const, attachments };
       return attempts.send(body, (key) => data(api.POST("/v1/sessions/message", { params: { header: { "Idempotency-Key": key } }, body })));
     },
     // Under the same key, so that a request that was taken after all is not taken twice.

@@ -173,6 +173,9 @@ export const contentQuery = (session: string, path: string, side: "before" | "af
     staleTime: Infinity,
   });
 
+export const agentsQuery = () =>
+  queryOptions({ queryKey: ["agents"], queryFn: () => data(api.GET("/v1/agents")) });
+
 export const skillsQuery = (root?: string, query?: string) =>
   queryOptions({
     queryKey: ["skills", { root, query }],

@@ -38,7 +38,7 @@ export const Turn = memo(function Turn({ session, turn, draft, commits }: TurnPr
             <Paperclip aria-hidden className="size-3.5 shrink-0" /> <span className="min-w-0 truncate">{filename}</span>
           </a>
         ))}
-        {turn.acceptedAt && <span className="text-xs text-muted"><Ago time={turn.acceptedAt} /></span>}
+        {turn.acceptedAt && <span className="text-xs text-muted">{turn.agent && `${turn.agent} · `}<Ago time={turn.acceptedAt} /></span>}
       </div>
       {turn.rounds.map((round, at) => (
         <PlanCard key={round.plan.plan_id + at.toString()} session={session} round={round} number={at + 1} before={turn.rounds[at - 1] ?? null} approvals={turn.approvals} open={!ended} task={turn.text} committed={committedOf(turn)} />

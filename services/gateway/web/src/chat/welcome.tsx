@@ -1,12 +1,12 @@
 // The first meeting: what Suma does, an example folder to try it on, and the field for an own task.
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, FolderPlus, ShieldCheck, Undo2, X } from "lucide-react";
 import { useCallback, useId, useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { useSend } from "@/api/commands";
 import { Problem } from "@/api/problem";
-import { folderQuery, sessionsQuery } from "@/api/queries";
+import { agentsQuery, folderQuery, sessionsQuery } from "@/api/queries";
 import { tellProblem } from "@/components/toast";
 import { Button, IconButton } from "@/components/ui";
 import { restoreDraft, writeDraft } from "@/session/message-drafts";
@@ -23,6 +23,8 @@ export function Welcome() {
   const send = useSend();
   const [root, setRoot] = useState("");
   const [hitl, setHitl] = useState<Schemas["Hitl"]>("bypass");
+  const agents = useQuery(agentsQuery()).data?.agents ?? [];
+  const [agent, setAgent] = useState("");
   const [example, setExample] = useState<string | null>(null);
   const make = useMutation({
     mutationFn: () => data(api.POST("/v1/examples")),
@@ -39,7 +41,7 @@ export function Welcome() {
   const { permission, permitted } = usePermission();
   const start = async (text: string, attachments: string[] = []) => {
     const place = example ?? (folder === "" ? undefined : await permitted(folder, text));
-    const { session_id } = await send.mutateAsync({ text, hitl, attachments, root: place });
+    const { session_id } = await send.mutateAsync({ text, hitl, attachments, agent: agent || undefined, root: place });
     await navigate({ to: "/chat/{-$session}", params: { session: session_id } });
   };
   return (
@@ -76,6 +78,12 @@ export function Welcome() {
           >
             {MODES.map(([mode, title]) => <option key={mode} value={mode}>{title}</option>)}
           </select>
+          {agents.length > 0 && (
+            <select aria-label="Agent" title={agents.find(({ name }) => name === agent)?.role} value={agent} onChange={(event) => { setAgent(event.target.value); }} className="h-7 field-sizing-content rounded-md bg-transparent px-1 text-sm text-muted hover:text-ink">
+              <option value="">Default agent</option>
+              {agents.map(({ name }) => <option key={name} value={name}>{name}</option>)}
+            </select>
+          )}
         </Composer>
         {typed && !permission && <FolderState folder={typed} />}
         {permission && <FolderPermission {...permission} />}

@@ -16,6 +16,7 @@ function turn(id: string): TurnView {
     id,
     text: "",
     undo: null,
+    agent: null,
     attachments: [],
     state: "received",
     position: null,
@@ -52,7 +53,7 @@ type Handlers = { [T in keyof EventData]: (turn: TurnView, data: EventData[T], e
 
 const HANDLERS: Handlers = {
   "turn.queued": (_, data) => ({ state: "queued", position: data.position }),
-  "turn.started": (_, data, { time }) => ({ state: "running", startedAt: time, position: null, text: data.text, undo: data.message_id !== null ? null : data.text === "redo" ? "redo" : "undo" }),
+  "turn.started": (_, data, { time }) => ({ state: "running", startedAt: time, position: null, text: data.text, agent: data.agent ?? null, undo: data.message_id !== null ? null : data.text === "redo" ? "redo" : "undo" }),
   "turn.analysed": (_, data) => ({ intent: data.intent }),
   "turn.degraded": (now, data) => ({ missing: [...now.missing, data.missing] }),
   "turn.ended": (_, data, { time }) => ({

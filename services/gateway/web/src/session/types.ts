@@ -61,6 +61,8 @@ export interface TurnView {
   text: string;
   /** Whether it undoes or redoes something: no person wrote its text. */
   undo: "undo" | "redo" | null;
+  /** The agent that works on it; null for the default one. */
+  agent: string | null;
   /** Files that came with the message; `GET /v1/assets/{asset_id}` downloads one. */
   attachments: readonly Schemas["Asset"][];
   state: string;
