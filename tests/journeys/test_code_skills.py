@@ -36,6 +36,7 @@ tools:
 COUNT = """\
 import json, sys
 context = json.load(sys.stdin)
+assert (context['workspace'], context['skill'], context['session']) == ('/workspace', '/skill', 's'), context
 count = len(open(context['args']['path']).read().splitlines())
 open(context['args']['target'], 'w').write(str(count))
 print('counted', file=sys.stderr)
@@ -66,7 +67,8 @@ def running(where: Dsns, folder: Path, rig: Rig, *plans: Any, **ports: Any) -> A
 
 async def done(at: RunningPlatform) -> dict[str, Any]:
     """The result of the last program."""
-    found = next(event for event in reversed(await at.logged("s")) if isinstance(event, ToolSucceeded))
+    found = next(event for event in reversed(await at.logged("s")) if isinstance(event, ToolSucceeded | ToolFailed))
+    assert isinstance(found, ToolSucceeded), found
     result: dict[str, Any] = found.data.json_
     return result
 
@@ -97,6 +99,18 @@ async def test_program_of_a_skill_is_approved_and_undone(where: Dsns, tmp_path: 
         assert (at.root / "count.txt").read_text() == "2"
         await at.ended(await at.roll_back(session="s"), session="s")
         assert not (at.root / "count.txt").exists()
+
+
+@pytest.mark.requirement("S2-22", "S4-59")
+async def test_template_of_a_program_runs_without_a_model(where: Dsns, tmp_path: Path, rig: Rig) -> None:
+    places = Place(REPOSITORY / "skills" / "_template", Source.USER), Place(REPOSITORY / "skills", Source.BUNDLED)
+    sandboxes = (Sandboxes(rig.launcher()),)
+    async with run_platform(where, tmp_path, catalogue=Catalogue(places), sandboxes=sandboxes) as at:
+        (at.root / "a.txt").write_text("one\ntwo\n")
+        turn = await at.say("tally the lines", session="s", root=at.root)
+        assert (await at.finish(turn, session="s")).state == "completed"
+        result = await done(at)
+        assert (result["lines"], result["count"]) == ({"a.txt": 2}, 2)
 
 
 @pytest.mark.requirement("S2-22", "A3")

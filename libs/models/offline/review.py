@@ -13,7 +13,7 @@ from typing import Any
 
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
-from libs.skills import ATTACHMENTS, REFERENCE, Effect, ToolDefinition, is_reference, sources, strings
+from libs.skills import ATTACHMENTS, REFERENCE, Effect, Primitive, ToolDefinition, is_reference, sources, strings
 from libs.texts import composed
 
 APPROVED = json.dumps({"approved": True, "reason": ""})
@@ -140,7 +140,9 @@ def _unlicensed(step: Step, tool: ToolDefinition, said: str) -> Iterator[Objecti
 
 
 def _verbs(kind: str, tool: ToolDefinition) -> str:
-    declared = () if kind == "delete" or tool.method else tool.intents
+    # The words for a primitive are known; those for a program or an external tool are its author's.
+    named = bool(tool.method) and tool.primitive is not Primitive.PROGRAM
+    declared = () if kind == "delete" or named else tool.intents
     own = {re.escape(verb.split()[0].casefold()) for intent in declared for verb in intent.verbs}
     return "|".join((VERBS.get(kind, r"(?!)"), *sorted(own)))
 
