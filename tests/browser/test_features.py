@@ -18,6 +18,7 @@ from services.catalog import NAMES
 from tests.browser.rows import insert_dead_letters
 from tests.browser.visitor import OPTIONS, Live, Visitor, approval, ask, chromium, contents, ended, undo
 from tests.journeys.test_start_and_stop import approve_all, seen
+from tests.libs.skills.folders import skill
 
 TWINS = {"a.txt": "same", "b.txt": "same"}
 DOWN: dict[str, Any] = {"service": "memory_service", "state": "down", "problems": []}
@@ -169,6 +170,18 @@ async def test_skill_is_tried_on_an_example(person: Visitor) -> None:
     await page.get_by_label("What should it do?").fill("remove the duplicates")
     await page.get_by_role("button", name="Try").click()
     await expect(approval(page)).to_be_enabled()
+
+
+@pytest.mark.requirement("S2-22", "S2-24")
+async def test_programs_of_a_folder_skill_are_shown_before_approval(person: Visitor, live: Live) -> None:
+    folder = live.folder("brought", TWINS)
+    skill(folder / ".suma" / "skills", "brought", scripts__hi_dot_py="print('<b>hi</b>')")
+    page = await person.open("/skills")
+    await page.get_by_label("Include the skills of a folder").fill(str(folder))
+    await page.get_by_role("link", name=re.compile("brought")).click()
+    await expect(page.get_by_text("print('<b>hi</b>')")).to_be_visible()
+    await page.get_by_role("button", name="Turn on this version").click()
+    await expect(page.get_by_role("button", name="Turn off")).to_be_visible()
 
 
 async def test_dead_letters_are_shown_and_replayed(person: Visitor, live: Live) -> None:
