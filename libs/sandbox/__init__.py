@@ -4,6 +4,7 @@ Two backends pass one suite (tests/conformance/sandbox): `docker` and `bubblewra
 its staged files and returns what a command changed as operations for the stage. docs/security.md says what is defended.
 """
 
+from libs.sandbox.choice import Choice
 from libs.sandbox.ports import (
     WORKSPACE,
     Backend,
@@ -30,6 +31,7 @@ __all__ = [
     "Broken",
     "Changes",
     "Check",
+    "Choice",
     "Command",
     "Ended",
     "Launcher",

@@ -53,6 +53,7 @@ async def test_too_much_output_ends_the_command(session: Session) -> None:
     assert sum(len(piece.data) for piece in pieces) == LIMITS.output
 
 
+@pytest.mark.requirement("A30")
 async def test_time_limit_ends_all_processes(session: Session) -> None:
     text, ended = await output(session, Command(("python3", "-c", DAEMON + "time.sleep(30)"), seconds=1.0))
     assert (text, ended.limit) == ("started\n", "time")

@@ -20,7 +20,7 @@ from tests.conformance.sandbox.conftest import LIMITS
 from tests.conformance.sandbox.escapes import ESCAPES, Escape
 from tests.conformance.sandbox.rigs import is_usable, output, said
 
-pytestmark = pytest.mark.requirement("S2-11", "S2-18", "S2-19")
+pytestmark = pytest.mark.requirement("S2-11", "S2-18", "S2-19", "A30")
 LONG = Limits(seconds=3600.0)
 BEAT = "import time\nwhile True: print('beat', flush=True); time.sleep(0.05)"
 """A neighbour's command, which must go on during each attempt."""
