@@ -291,12 +291,19 @@ async def _tool_servers(settings: Process) -> AsyncIterator[Finding]:
             yield Finding("tools", name, "ok", detail)
 
 
+NO_TURNS = "turns run in containers, and no sandbox works, so each is refused"
+NO_TURNS_MEND = "mend a sandbox, or unset SUMA_COMMITTEE_WORKER__CONTAINERS__ENABLED"
+
+
 async def _sandbox(settings: Process) -> AsyncIterator[Finding]:
     """Open a small sandbox and try its walls and limits; the first backend that works is the one in use."""
+    containers: Any = settings.of("committee_worker").containers  # type: ignore[attr-defined]
     if settings.sandbox == "none":
         yield Finding(
             "sandbox", "sandbox", "ok", "off, so commands and programs of skills are refused; SUMA_SANDBOX selects one"
         )
+        if containers.enabled:
+            yield Finding("sandbox", "turns", "problem", NO_TURNS, NO_TURNS_MEND)
         return
     for backend in wiring.sandboxes(settings):
         try:
@@ -311,10 +318,15 @@ async def _sandbox(settings: Process) -> AsyncIterator[Finding]:
             yield Finding("sandbox", backend.name, "ok", f"tried and enforced: {', '.join(held)}")
             for check in report.missing:
                 yield Finding("sandbox", check.name, "note", f"not enforced: {check.detail}", check.cure)
+            if containers.enabled:
+                program = containers.program or f"the bundled program, mode {containers.mode}"
+                yield Finding("sandbox", "turns", "ok", f"each runs in a container of {backend.name}: {program}")
             return
     mend = "mend one of those above, or set SUMA_SANDBOX=none"
     state: State = "note" if settings.sandbox == "auto" else "problem"
     yield Finding("sandbox", "sandbox", state, "none works, so commands and programs of skills are refused", mend)
+    if containers.enabled:
+        yield Finding("sandbox", "turns", "problem", NO_TURNS, NO_TURNS_MEND)
 
 
 async def _output(*command: str | Path) -> str | None:

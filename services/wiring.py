@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from libs import ids
 from libs.budgets.postgres import PostgresBudgets
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from libs.search import Embedder
     from libs.skills import Catalogue, Categories
     from libs.tools import Tool
+    from services.committee_worker.settings import Settings as CommitteeSettings
 
 ROLES: tuple[Role, ...] = ("suma_owner", "suma_bus", "suma_app")
 Ended = Callable[[], Awaitable[None]]
@@ -180,6 +181,24 @@ def sandboxes(settings: Process) -> tuple[Sandboxes, ...]:
         "bubblewrap": Bubblewrap(runner / "runner.py"),
     }
     return tuple(Sandboxes(made) for name, made in launchers.items() if settings.sandbox in (name, "auto"))
+
+
+@asynccontextmanager
+async def _planning(settings: Process, model: Model | None, names: Collection[str]) -> AsyncIterator[Model | None]:
+    """Yield the model; where the committee's turns run in containers, behind their runner."""
+    config = None
+    if model is not None and "committee_worker" in names:
+        committee = cast("CommitteeSettings", settings.of("committee_worker"))
+        bundled = BUNDLED / "deploy" / "runner" / "agent.py"
+        config = committee.runner(bundled=bundled, home=settings.data_dir / "turns")
+    if model is None or config is None:
+        yield model
+        return
+    from libs.turn_runner import TurnRunner
+
+    # Backends of its own: commands have theirs, which another service closes.
+    async with TurnRunner(model, sandboxes(settings), config) as runner:
+        yield runner
 
 
 async def _policy_revision(settings: Process) -> str:
@@ -472,6 +491,7 @@ async def platform(
         gateway = "gateway" in sections
         # Only the gateway speaks for people; no other process needs the private half of that key.
         sign = {"sign": partial(proofs.sign, given.keys)} if gateway else {}
+        model = given.model(guarded_calls, budgets, guarded["objects"])
         made = Platform(
             member=member,
             clock=clock,
@@ -488,7 +508,7 @@ async def platform(
             leaving=leaving,
             keys=given.keys,
             embedder=given.embedder,
-            model=given.model(guarded_calls, budgets, guarded["objects"]),
+            model=await stack.enter_async_context(_planning(settings, model, sections)),
             budgets=budgets,
             catalogue=given.skills,
             tools=given.tools,

@@ -21,7 +21,7 @@ import orjson
 from libs import ids
 from libs.budgets import Payer, payer
 from libs.errors import Rejected, SumaError, Unavailable
-from libs.events.committee import Task
+from libs.events.committee import AgentRole, Task
 from libs.events.values import Json, Plan, Usage
 from libs.guards import allows
 from libs.models.ports import FREE, Answered, ClarificationNeeded, Model, ModelText, PlanDraft, PlannerOutcome
@@ -34,7 +34,7 @@ from libs.turn_runner.messages import Calls
 
 Mode = Literal["model", "mock"]
 Keep = Literal["none", "failed", "all"]
-AGENT = "suma"
+DEFAULT = AgentRole(id="suma", role="assistant")
 WAITS = "waits"
 THOUGHTS_MOST = 8
 """Questions to the model in one round: each costs something."""
@@ -97,6 +97,10 @@ class Round:
     spent: Usage = FREE
     thoughts: int = 0
     wish: str = ""
+
+    @property
+    def agent(self) -> AgentRole:
+        return self.task.agent or DEFAULT
 
 
 class TurnRunner:
@@ -240,7 +244,7 @@ class TurnRunner:
             backend = await self._choice.backend()
         except NoSandbox as error:
             raise NoSandboxHere(f"turns run in containers, and {error}") from error
-        allowed = ticket(round.turn.turn, AGENT, frozenset(round.tools), self._config.seconds)
+        allowed = ticket(round.turn.turn, round.agent.id, frozenset(round.tools), self._config.seconds)
         container = Container(allowed, await asyncio.to_thread(self._input, round), self._limits)
         container.seen = len(round.task.observations)
         await self._room()
@@ -268,12 +272,12 @@ class TurnRunner:
 
     def _input(self, round: Round) -> dict[str, Json]:
         """Return `input.json` but for the socket and the token (S1-14)."""
-        config, script = self._config, []
+        config, script, agent = self._config, [], round.agent
         if config.mode == "mock" and config.script is not None:
             script = orjson.loads(config.script.read_bytes())
         return {
             "project": round.turn.session,
-            "agent": {"id": AGENT, "role": "assistant", "prompt": "", "model": self.name},
+            "agent": {**agent.model_dump(), "model": self.name},
             "turn": messages.turn_of(round.turn.turn, round.task),
             "workspace": "/workspace",
             "runner": {"mode": config.mode, "script": script},

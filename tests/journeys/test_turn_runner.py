@@ -16,7 +16,7 @@ from deploy.local.runner_image import RUNNER
 from libs.budgets import Payer, paid_by
 from libs.database import Dsns
 from libs.errors import Unavailable
-from libs.events import MessageCompleted, Observation, Plan, StepState, Task, ToolRequested
+from libs.events import AgentRole, MessageCompleted, Observation, Plan, StepState, Task, ToolRequested
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, Model, PlanDraft, PlannerOutcome
 from libs.sandbox import Limits, Mount, NoSandbox, Sandboxes
 from libs.sandbox.sessions import Channel, Launcher
@@ -88,7 +88,8 @@ async def planned(runner: TurnRunner, *done: tuple[str, str], text: str = "do it
         Observation(ordinal=1, tool=tool, description="it", state=StepState.SUCCEEDED, data=result)
         for tool, result in done
     )
-    task = Task(text=text, intent="other", tools=("edit-files.*",), observations=seen)
+    agent = AgentRole(id="editor", role="edits", prompt="Be short.")
+    task = Task(text=text, intent="other", tools=("edit-files.*",), agent=agent, observations=seen)
     with paid_by(Payer("local", "s", turn)):
         return await runner.plan(task, skills().tools)
 
@@ -169,14 +170,14 @@ async def test_program_of_ones_own_gets_all_by_one_file(
         seen = json.loads(said(await planned(runner, ("edit-files.read", "1"), text="look around")))
     given, own = seen["given"], seen["own"]
     assert given.keys() >= {"project", "agent", "turn", "workspace", "controllerUrl", "token", "runner", "tools"}
-    assert given["agent"].keys() == {"id", "role", "prompt", "model"}
+    assert given["agent"] == {"id": "editor", "role": "edits", "prompt": "Be short.", "model": "scripted"}
     assert (given["turn"]["id"], given["turn"]["prompt"]) == ("t", "look around")
     assert (given["workspace"], given["controllerUrl"]) == ("/workspace", "unix:///turn/tool.sock")
     assert {tool["name"] for tool in given["tools"]} == {f"edit-files.{name}" for name in EDITING}
     assert [(call["tool"], call["status"], call["result"]) for call in given["calls"]] == [
         ("edit-files.read", "succeeded", "1")
     ]
-    assert own == {"SUMA_PROJECT": "s", "SUMA_AGENT": "suma", "SUMA_TURN": "t", "SUMA_TOKEN": given["token"]}
+    assert own == {"SUMA_PROJECT": "s", "SUMA_AGENT": "editor", "SUMA_TURN": "t", "SUMA_TOKEN": given["token"]}
     assert seen["files"] == [["input.json", "tool.sock"], [], ["agent.py"]]
     assert "secret-of-the-host" not in json.dumps(seen)
 
