@@ -47,6 +47,7 @@ from yaml import YAMLError
 from libs.budgets import Amount, Limits, Window
 from libs.embedded import datadir
 from libs.errors import Rejected
+from libs.hooks import GATED, Point
 from libs.models import choice
 from libs.runtime import Agent, EffectiveSetting, Source
 from libs.workspace.roots import Root
@@ -217,6 +218,26 @@ class Budgets(BaseModel):
         )
 
 
+class Hooks(BaseModel):
+    """Hooks by point, such as `on_tool_call`: each `module:attribute` or an entry point, with a pin if wanted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    gates: dict[Point, tuple[str, ...]] = Field(default_factory=dict)
+    """Hooks that are asked before an action, and may refuse it."""
+    observers: dict[Point, tuple[str, ...]] = Field(default_factory=dict)
+    """Hooks that read events after they were committed."""
+    seconds: float = Field(default=5.0, gt=0, le=60)
+    """Most seconds of one call of a hook; a gate that takes longer refuses."""
+
+    @field_validator("gates")
+    @classmethod
+    def _before_an_action(cls, gates: dict[Point, tuple[str, ...]]) -> dict[Point, tuple[str, ...]]:
+        if late := [point for point in gates if point not in GATED]:
+            raise ValueError(f"{', '.join(late)} is after its action: gates are at {', '.join(GATED)}")
+        return gates
+
+
 def _amount(tokens: int, dollars: float) -> Amount:
     return Amount(tokens, round(dollars * 1_000_000))
 
@@ -281,6 +302,8 @@ class Process(BaseSettings):
     """The offline planner: most processor seconds for one plan."""
     budgets: Budgets = Field(default_factory=Budgets)
     """Limits on calls of a real model."""
+    hooks: Hooks = Field(default_factory=Hooks)
+    """Code of the operator's own that is asked before actions, or reads events."""
     agents: dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,63}$")], Agent] = Field(
         default_factory=dict
     )

@@ -25,12 +25,12 @@ from libs.database import Database
 from libs.embedded import datadir
 from libs.embedded.datadir import DataDirectory
 from libs.errors import NotFound, Rejected, Unavailable
-from libs.events.topics import TOPICS
+from libs.events.topics import OBSERVERS, TOPICS
 from libs.identity import internal, keys
 from libs.runtime import Running, Shutdown
 from libs.runtime.host import establish, host, prepare
 from libs.telemetry import metrics
-from services import catalog, http_server, startup_checks, wiring
+from services import catalog, http_server, observers, startup_checks, wiring
 from services.connections import Bounds, Connections
 from services.health import healthy
 from services.settings import WEB, Process
@@ -153,6 +153,8 @@ async def migrate(settings: Process) -> Sequence[str]:
     servers = wiring.owners_servers(settings)
     await startup_checks.answered(wiring.asks(servers), within=settings.start_seconds)
     groups = {name: [topic.name for topic in TOPICS.values() if name in topic.consumers] for name in catalog.NAMES}
+    observed = [name for name, topic in TOPICS.items() if OBSERVERS in topic.optional]
+    groups[OBSERVERS] = observed if settings.hooks.observers else []
     database = Database(servers.dsns)
     route = wiring.bus(database, servers.kafka, "migrate").get("route")
     try:
@@ -208,11 +210,15 @@ async def _run(
     services = [catalog.entry(name).build(platform) for name in names]
     # Before the host: a first event may lead to a query of another service.
     local.fill(services)
-    await prepare(platform, services)
+    beside = [observers.service(context.ports.observers, seconds=settings.hooks.seconds)]
+    beside = beside if wiring.OBSERVING in names else []
+    # Without observers, too: their group is forgotten then.
+    await prepare(platform, [*services, *beside])
+    subscribed = [each for each in beside if each.subscriptions]
     # Before the host: its first sweep finds these leases free.
     if context.dead:
         await platform.leases.free(context.dead)
-    running = await stack.enter_async_context(host(platform, services))
+    running = await stack.enter_async_context(host(platform, [*services, *subscribed]))
     gauges = asyncio.ensure_future(_update_gauges(settings, running))
     stack.callback(gauges.cancel)
     return running, local.apps

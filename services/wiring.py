@@ -24,6 +24,7 @@ from libs.database import Database, Dsns, reach
 from libs.embedded.postgres import Postgres, Role
 from libs.embedded.redis import Redis
 from libs.errors import Unavailable
+from libs.hooks import Gates
 from libs.identity import proofs
 from libs.leases.postgres import PostgresLeases
 from libs.resilience import GuardedCall, GuardedCalls
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from libs.budgets import Budgets
     from libs.bus.kafka import Address
     from libs.clients import Query
+    from libs.hooks import Hook
     from libs.keys import Keys
     from libs.models.ports import Model
     from libs.objects import Objects
@@ -79,6 +81,8 @@ class Ports:
     keys: Keys
     objects: Objects
     tools: Mapping[str, Tool] = field(default_factory=dict)
+    gates: Sequence[Hook] = ()
+    observers: Sequence[Hook] = ()
     open: AsyncExitStack = field(default_factory=AsyncExitStack)
     """Resources to close at the end."""
 
@@ -280,11 +284,23 @@ async def ports(settings: Process, names: Sequence[str]) -> Ports:
         stack.callback(policy.cancel)
         await imported
         tools = await asyncio.to_thread(_tools, settings) if PLANNING.intersection(names) else ()
+        gates, observers = await asyncio.to_thread(_hooks, settings, names)
         skills, embedder = await asyncio.gather(_skills(settings, tools), asyncio.to_thread(_embedder))
         model = await stack.enter_async_context(_thinker(settings, names))
         known = {tool.name: tool for tool in tools}
         objects = await stack.enter_async_context(_objects(settings))
-        return Ports(await policy, skills, embedder, model, _keys(settings), objects, known, stack.pop_all())
+        return Ports(
+            await policy,
+            skills,
+            embedder,
+            model,
+            _keys(settings),
+            objects,
+            known,
+            gates,
+            observers,
+            stack.pop_all(),
+        )
 
 
 def _adapters(settings: Process, names: Sequence[str]) -> list[str]:
@@ -345,6 +361,20 @@ def _tools(settings: Process) -> tuple[Tool, ...]:
     from libs.tools import load
 
     return load(settings.of("tool_executor").tools)  # type: ignore[attr-defined]
+
+
+GATING = frozenset(("conversation_worker", "tool_executor"))
+"""The services that ask gates before they act."""
+OBSERVING = "gateway"
+"""The service beside which the observers run."""
+
+
+def _hooks(settings: Process, names: Sequence[str]) -> tuple[Sequence[Hook], Sequence[Hook]]:
+    """Load the gates and the observers that this process calls. Raises `BadHook`: no hook is skipped silently."""
+    from libs.hooks import load
+
+    gates = load(settings.hooks.gates) if GATING.intersection(names) else ()
+    return gates, load(settings.hooks.observers) if OBSERVING in names else ()
 
 
 def _embedder() -> Embedder:
@@ -513,6 +543,7 @@ async def platform(
             catalogue=given.skills,
             tools=given.tools,
             agents=settings.agents,
+            gates=Gates(given.gates, seconds=settings.hooks.seconds),
             data_dir=settings.data_dir,
             settings=sections,
             # Only the gateway shows them, and this reads the file of settings.

@@ -50,5 +50,7 @@ printf '%s' "$readers" | while read -r service topics; do
     done
     allow "$@"
 done
+# The observers of SUMA_HOOKS run beside the gateway.
+allow --allow-principal User:suma_gateway --operation Read --group "${prefix}observers"
 # The page Operations shows the lag of every group.
 allow --allow-principal User:suma_gateway --operation Describe --group '*'

@@ -58,7 +58,9 @@ async def topic_sizes(database: Database, topics: Iterable[Topic]) -> list[Topic
 
 
 async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[str, Sequence[str]]) -> None:
-    """Create the heads of every topic and the partitions of every group (group → topic names); safe to repeat."""
+    """Create the heads of every topic and the partitions of every group (group → topic names); safe to repeat.
+    A group without topics is forgotten: the log does not wait for it.
+    """
     parts = {topic.name: topic.partitions for topic in topics}
     heads = [(topic.name, part) for topic in topics for part in range(topic.partitions)]
     shares = [(group, name, part) for group, names in groups.items() for name in names for part in range(parts[name])]
@@ -75,3 +77,5 @@ async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[s
             [topic for _, topic, _ in shares],
             [part for _, _, part in shares],
         )
+        unread = [group for group, names in groups.items() if not names]
+        await connection.execute("delete from bus.partitions where grp = any($1)", unread)

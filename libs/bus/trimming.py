@@ -74,5 +74,7 @@ def _json(topics: Iterable[Topic], readers: Readers) -> str:
 
 def _columns(topics: Iterable[Topic]) -> list[list[Any]]:
     """Return, for each group and subscribed topic, how long an inbox row must stay, as columns of a table."""
-    rows = [(group, t.name, (t.retention + GRACE).total_seconds()) for t in topics for group in t.consumers]
+    rows = [
+        (group, t.name, (t.retention + GRACE).total_seconds()) for t in topics for group in t.consumers + t.optional
+    ]
     return [list(column) for column in zip(*rows, strict=True)]

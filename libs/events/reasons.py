@@ -19,6 +19,7 @@ KNOWN: Mapping[str, str] = {
     "POLICY_DENIED": POLICY,
     "OUTSIDE_WORKSPACE": OUTSIDE,
     "COMMITTEE_REJECTED": "the plan did not pass its review: {detail}",
+    "HOOK_REFUSED": "{detail}",
     "REPEATED_CALL": "the same step would run twice",
     "MAX_TOOL_CALLS": STEPS,
     "MAX_ROUNDS": STEPS,

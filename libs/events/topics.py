@@ -17,6 +17,8 @@ class Topic:
     consumers: tuple[str, ...]
     partitions: int = 6
     retention: timedelta = timedelta(days=7)
+    optional: tuple[str, ...] = ()
+    """Groups that read it only where a setting asks for them; the log waits for them only then."""
 
     def partition_of(self, key: str) -> int:
         """Return the partition of every event of `key`; the same in every process and release."""
@@ -25,10 +27,11 @@ class Topic:
 
 CONVERSATION, COMMITTEE, EXECUTOR = "conversation_worker", "committee_worker", "tool_executor"
 GATEWAY, MEMORY, AUDIT = "gateway", "memory_service", "audit_worker"
+OBSERVERS = "observers"
 EVERYONE = (GATEWAY, CONVERSATION, COMMITTEE, EXECUTOR, MEMORY, AUDIT)
 
 INBOUND = Topic("conversation.inbound", (GATEWAY,), (CONVERSATION,))
-OUTBOUND = Topic("conversation.outbound", (CONVERSATION,), (GATEWAY,))
+OUTBOUND = Topic("conversation.outbound", (CONVERSATION,), (GATEWAY,), optional=(OBSERVERS,))
 COMMITTEE_REQUESTS = Topic("committee.requests", (CONVERSATION,), (COMMITTEE,))
 COMMITTEE_DECISIONS = Topic("committee.decisions", (COMMITTEE,), (CONVERSATION,))
 TOOL_REQUESTS = Topic("tool.requests", (CONVERSATION,), (EXECUTOR,))

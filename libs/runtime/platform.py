@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from libs.bus.trimming import consumers
 from libs.cache.ports import NoBoard
 from libs.cache.windows import LocalWindows
+from libs.hooks import Gates
 from libs.resilience import GuardedCalls
 from libs.runtime.effective_settings import EffectiveSetting
 from libs.runtime.shutdown import Shutdown
@@ -79,6 +80,8 @@ class Platform:
     """External tools, by name; `skills` also lists them, for services that do not run them."""
     agents: Mapping[str, Agent] = field(default_factory=dict)
     """The agents that a message may choose, by name; without a choice, the conversation worker's setting holds."""
+    gates: Gates = field(default_factory=Gates)
+    """The hooks that are asked before an action."""
     sandboxes: Sequence[Sandboxes] = ()
     """The sandbox backends, the preferred one first; empty where no service here runs commands."""
     trims: bool = True

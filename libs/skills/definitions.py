@@ -113,6 +113,16 @@ class ValidationResult:
         return not (self.missing or self.extra or self.problems)
 
 
+class Risk(StrEnum):
+    """A thing that a call of a tool does or needs, for people and gates."""
+
+    READS = "reads"
+    CHANGES = "changes"
+    NETWORK = "network"
+    COST = "cost"
+    SECRET = "secret"  # noqa: S105 - the name of a risk
+
+
 class Need(Declared):
     """A read that must precede this tool, and the parameter that takes a field of its result."""
 
@@ -165,6 +175,18 @@ class ToolDefinition:
     def effect_class(self) -> EffectClass:
         """How to recover from a crash during a call. A skill's tools only read or change the stage (S4-13)."""
         return self.declared or (EffectClass.STAGED if self.mutates else EffectClass.PURE)
+
+    @property
+    def risks(self) -> tuple[Risk, ...]:
+        """The tool's risks. A parameter whose schema says `writeOnly` takes a secret."""
+        found = {
+            Risk.READS: not self.mutates,
+            Risk.CHANGES: self.mutates,
+            Risk.NETWORK: self.leaves_machine or self.primitive is Primitive.WEB,
+            Risk.COST: self.costs_money,
+            Risk.SECRET: any(schema.get("writeOnly") is True for schema in self.properties.values()),
+        }
+        return tuple(risk for risk, there in found.items() if there)
 
     def deletes(self, args: Mapping[str, Any]) -> bool:
         """Return whether a call with these args would delete something. Any flag value except False counts as true."""

@@ -4,7 +4,7 @@ The executor runs them; `libs.skills` lists them beside the skills' tools, for p
 """
 
 from libs.tools.intents import identify
-from libs.tools.loading import BadTool, checked, load
+from libs.tools.loading import BadTool, attribute, checked, load
 from libs.tools.ports import Compensable, Effect, Intent, Outcome, Reconcilable, Tool
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Outcome",
     "Reconcilable",
     "Tool",
+    "attribute",
     "checked",
     "identify",
     "load",

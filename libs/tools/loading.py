@@ -51,37 +51,49 @@ def checked(tools: Sequence[Tool]) -> tuple[Tool, ...]:
     return tuple(tools)
 
 
-def _named(name: str) -> Sequence[Tool]:
+def attribute(name: str, *, group: str = GROUP, bad: type[Rejected] = BadTool) -> tuple[Any, str]:
+    """Return what a name means, and the SHA-256 of its module's file; empty if it has none.
+
+    Raises:
+        bad: it is missing, or does not match its pin. Then nothing of it has run.
+    """
     where, _, pin = name.partition(PIN)
-    module, _, attribute = (where if ":" in where else _entry_point(where)).partition(":")
-    if pin:
-        _compare(module, pin)
+    module, _, path = (where if ":" in where else _entry_point(where, group, bad)).partition(":")
+    digest = _digest(module)
+    # Before the import, so that code with another digest does not run.
+    if pin and not digest:
+        raise bad(f"{module}: there is no file to compare with its pin")
+    if pin and digest != pin.lower():
+        raise bad(f"{module}: its file is not the one that was pinned")
     try:
         found: Any = import_module(module)
-        for part in attribute.split("."):
+        for part in path.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
-        raise BadTool(f"{name}: {error}") from error
+        raise bad(f"{name}: {error}") from error
+    return found, digest
+
+
+def _named(name: str) -> Sequence[Tool]:
+    found, _ = attribute(name)
     return [found] if hasattr(found, "run") and not isinstance(found, type) else _given(name, found)
 
 
-def _entry_point(name: str) -> str:
-    found = next(iter(entry_points(group=GROUP, name=name)), None)
+def _entry_point(name: str, group: str, bad: type[Rejected]) -> str:
+    found = next(iter(entry_points(group=group, name=name)), None)
     if found is None:
-        raise BadTool(f"{name}: no installed package offers such an entry point of {GROUP}, and it is no module:name")
+        raise bad(f"{name}: no installed package offers such an entry point of {group}, and it is no module:name")
     return found.value
 
 
-def _compare(module: str, pin: str) -> None:
-    """Check before the import, so that code with another digest does not run."""
+def _digest(module: str) -> str:
     try:
         spec = find_spec(module)
-    except ImportError as error:
-        raise BadTool(f"{module}: {error}") from error
+    except (ImportError, ValueError):
+        return ""
     if spec is None or spec.origin is None or not Path(spec.origin).is_file():
-        raise BadTool(f"{module}: there is no file to compare with its pin")
-    if hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest() != pin.lower():
-        raise BadTool(f"{module}: its file is not the one that was pinned")
+        return ""
+    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
 
 
 def _given(name: str, make: Any) -> Sequence[Tool]:

@@ -16,13 +16,14 @@ import orjson
 
 from libs.changes import Cause
 from libs.errors import Denied, Rejected
-from libs.events import ToolRequested
+from libs.events import ActionRecorded, EffectClass, ToolRequested
 from libs.guards import UrlRefused, allows, as_policy_reads, commands, paths
+from libs.hooks import Action, Point, shown_args
 from libs.identity import grants
 from libs.objects import Objects
 from libs.policy import Decision
 from libs.runtime import Platform
-from libs.skills import Primitive, ToolDefinition
+from libs.skills import Primitive, Risk, ToolDefinition
 from libs.tools import Tool
 from services.tool_executor.fetching import FETCH, target_of
 from services.tool_executor.settings import Web
@@ -40,9 +41,9 @@ class LinkRefused(Denied):
 
     code = "CHAIN_REFUSED"
 
-    def __init__(self, link: str, reason: str) -> None:
+    def __init__(self, link: str, reason: str, records: tuple[ActionRecorded, ...] = ()) -> None:
         super().__init__(reason)
-        self.link, self.reason = link, reason
+        self.link, self.reason, self.records = link, reason, records
 
 
 class NotAsPlanned(LinkRefused):
@@ -53,11 +54,12 @@ class NotAsPlanned(LinkRefused):
 
 @dataclass(frozen=True)
 class Passed:
-    """A call that may run: its args in full, and policy's decision."""
+    """A call that may run: its args in full, policy's decision, and the records of its gates' verdicts."""
 
     args: dict[str, Any]
     tool: ToolDefinition | None
     decision: Decision
+    gates: tuple[ActionRecorded, ...] = ()
 
 
 class Chain:
@@ -69,7 +71,7 @@ class Chain:
 
         Raises:
             LinkRefused: nothing may run.
-            Unavailable: policy or the object store does not answer; nothing may run yet.
+            Unavailable: policy, a gate or the object store does not answer; nothing may run yet.
         """
         # First: nothing else of a request is trusted, and nothing is fetched for it, before its grant is verified.
         self._grant(cause, request, now)
@@ -79,8 +81,10 @@ class Chain:
         large = any(isinstance(value, Mapping) and "$blob" in value for value in request.args.values())
         tool = await asyncio.to_thread(self._fixed, *about) if large else self._fixed(*about)
         host = tool.destination_of(args) if tool is not None else None
-        # Policy last: it may cost a round trip, and must not be asked about what the other links refuse.
-        return Passed(args, tool, await self._policy(cause, request, tool, host))
+        # Policy late: it may cost a round trip, and must not be asked about what the other links refuse.
+        decision = await self._policy(cause, request, tool, host)
+        # Gates last: code from outside sees only what all else allows.
+        return Passed(args, tool, decision, await self._gates(cause, request, tool, None if large else args, host))
 
     async def check_host(self, cause: Cause, request: ToolRequested, host: str) -> Decision:
         """Return policy's decision on a call that another host is to receive, since it was redirected there.
@@ -180,6 +184,36 @@ class Chain:
             owed = f"{', '.join(decision.obligations)} is owed" if decision.obligations else decision.reason
             raise LinkRefused("policy", owed)
         return decision
+
+    async def _gates(
+        self,
+        cause: Cause,
+        request: ToolRequested,
+        tool: ToolDefinition | None,
+        args: Mapping[str, Any] | None,
+        host: str | None,
+    ) -> tuple[ActionRecorded, ...]:
+        if tool is None and not WORKSPACE_TOOLS[request.tool].changes_files:
+            return ()
+        action = Action(
+            Point.TOOL_CALL,
+            cause.tenant,
+            cause.session or "",
+            request.turn_id,
+            request.principal,
+            tools=(request.tool,),
+            step=request.step_id,
+            args=shown_args(args),
+            args_digest=grants.digest_of(request),
+            effect_class=tool.effect_class.value if tool is not None else EffectClass.STAGED.value,
+            risks=tool.risks if tool is not None else (Risk.CHANGES,),
+            destination=host,
+        )
+        verdicts = await self._platform.gates.ask(action)
+        records = tuple(verdict.record for verdict in verdicts)
+        if verdicts and verdicts[-1].refusal is not None:
+            raise LinkRefused("hook", verdicts[-1].refusal, records)
+        return records
 
     def _facts(self, request: ToolRequested, tool: ToolDefinition, host: str | None) -> dict[str, Any]:
         return {

@@ -21,6 +21,7 @@ from libs.events import (
     ToolRequested,
     ToolSucceeded,
 )
+from libs.hooks import HookUnavailable
 from libs.leases import Cancelled, Lease, NewLease
 from libs.objects import bodies
 from libs.policy import POLICY_SECONDS
@@ -88,6 +89,8 @@ class Handlers:
             # Nothing runs without an answer; after a minute a refusal frees the turn that waits.
             if now - event.time < timedelta(seconds=POLICY_SECONDS):
                 raise
+            if isinstance(error, HookUnavailable):
+                return self._refuse(cause, request, LinkRefused("hook", f"{error.code}: {error}"))
             return self._refuse(cause, request, LinkRefused("policy", f"POLICY_UNAVAILABLE: {error}"))
         if passed.tool is not None and passed.tool.from_outside:
             return await self._effects.begin(cause, request, passed.tool, passed)
@@ -197,6 +200,7 @@ class Handlers:
             .start(NewLease(request.call_id, TOOL, {"request": request.model_dump(mode="json", exclude_defaults=True)}))
             .emit(
                 calls.allowed(request, passed.decision),
+                *passed.gates,
                 calls.recorded(request, "intent", "begin", revision=passed.decision.revision),
             )
         )
@@ -204,6 +208,7 @@ class Handlers:
     def _refuse(self, cause: Cause, request: ToolRequested, refused: LinkRefused) -> Changeset:
         log.warning("refused call", link=refused.link, reason=refused.reason, call_id=request.call_id)
         return calls.opened(cause, request, "denied", {"link": refused.link, "reason": refused.reason[:2000]}).emit(
+            *refused.records,
             calls.recorded(request, "decision", "deny", rule=refused.link, revision=self._platform.policy.revision),
             ToolDenied(
                 call_id=request.call_id,

@@ -353,17 +353,19 @@ async def run_platform(
     pace: Pace = infrastructure.PACE,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     tools: Sequence[Tool] = (),
+    others: Sequence[Service] = (),
     **ports: Any,
 ) -> AsyncIterator[RunningPlatform]:
-    """Run the services on this database, with `folder/root` as the only workspace root."""
+    """Run the services and `others` on this database, with `folder/root` as the only workspace root."""
     judge, clock = ControllablePolicy(await law()), MovedClock()
     given = {"policy": judge, "clock": clock, "model": model or offline(), **ports}
     async with build_platform(where, folder, names=names, settings=settings, tools=tools, **given) as (
         platform,
         services,
     ):
-        await prepare(platform, services)
-        async with host(platform, services, pace=pace):
+        await prepare(platform, [*services, *others])
+        subscribed = [other for other in others if other.subscriptions]
+        async with host(platform, [*services, *subscribed], pace=pace):
             yield RunningPlatform(platform, folder / "root", judge, clock)
 
 

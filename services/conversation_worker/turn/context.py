@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from libs.events import ActionRecorded, AgentRole, Args, EffectClass, Task
+from libs.hooks import Action, Point
 from libs.policy import Decision, scopes
 from libs.runtime import Platform
 from libs.skills import ToolDefinition
@@ -93,6 +94,18 @@ class TurnContext:
                 **facts,
             },
         )
+
+    async def gate(self, point: Point, uow: UnitOfWork, message: QueuedMessage, **about: Any) -> str | None:
+        """Ask the gates of a point, record what they say, and return the reason of a refusal.
+
+        Raises:
+            Unavailable: a gate asks for another try.
+        """
+        turn, session = message.turn_id, uow.session.session_id
+        action = Action(point, uow.cause.tenant, session, turn, message.principal, **about)
+        verdicts = await self.platform.gates.ask(action)
+        uow.emit(*(verdict.record for verdict in verdicts))
+        return verdicts[-1].refusal if verdicts else None
 
     def now(self) -> datetime:
         return self.platform.clock.now()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from libs import ids
 from libs.events import ClarificationRequested, Plan, PlanApproved, PlanProposed, PlanRejected, PlanUnclear, Usage
+from libs.hooks import HOOK_REFUSED, Point
 from libs.leases import NewLease
 from services.conversation_worker.domain import limits, reasons
 from services.conversation_worker.rows import PlanRow
@@ -28,6 +29,12 @@ async def approve(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
     if uow.session.root is None and _needs_folder(context, approved.plan):
         answer, reason = NO_FOLDER, reasons.DECLINED
     elif approved.plan.steps or answer is None:
+        tools = tuple(step.tool for step in approved.plan.steps)
+        refusal = await context.gate(Point.PLAN_APPROVED, uow, uow.turn.message, tools=tools)
+        if refusal is not None:
+            uow.take(Input.PLAN_REJECTED, approved.request_id)
+            uow.update_turn(outcome=Outcome(state=TurnState.REFUSED, reason=HOOK_REFUSED, detail=refusal))
+            return
         # Its effects are performed after this returns: by then there are steps to advance.
         uow.take(Input.PLAN_APPROVED, approved.request_id)
         _propose(uow, approved)

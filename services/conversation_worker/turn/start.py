@@ -14,6 +14,7 @@ from libs.events import (
     TurnQueued,
     TurnStarted,
 )
+from libs.hooks import HOOK_REFUSED, TEXT_MOST, Point
 from libs.leases import NewLease
 from libs.runtime import UnknownAgent
 from libs.telemetry import metrics
@@ -65,6 +66,12 @@ async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage,
     if not decision.allowed:
         refuse(uow, message, "POLICY_DENIED", decision.reason)
         return
+    # An answer to a question starts no task.
+    if message.answers is None:
+        refusal = await context.gate(Point.TASK_START, uow, message, text=said.text[:TEXT_MOST])
+        if refusal is not None:
+            refuse(uow, message, HOOK_REFUSED, refusal)
+            return
     # The first one counts: a session works in one folder (architecture.md 10).
     if said.root is not None and uow.session.root is None:
         uow.update_session(root=said.root)

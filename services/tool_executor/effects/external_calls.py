@@ -55,16 +55,16 @@ class Effects:
         """
         args, session = {**tool.defaults(), **passed.args}, cause.session or ""
         intent = identify(tenant=cause.tenant, session=session, step=request.step_id, tool=tool.name, args=args)
-        allowed = calls.allowed(request, passed.decision)
+        allowed = (calls.allowed(request, passed.decision), *passed.gates)
         known = await self._ledger.look(cause.tenant, intent)
         # One that did not happen, or was undone, may be tried again under the same intent.
         if known is not None and known.state in (OPEN, HAPPENED, UNKNOWN):
-            return Changeset(cause).emit(allowed) + _again(cause, request, known)
+            return Changeset(cause).emit(*allowed) + _again(cause, request, known)
         effect = tool.effect_class
         about = {"request": request.model_dump(mode="json"), "intent": intent, "effect": effect.value}
         opened = calls.opened(cause, request, "running") + ledger.intended(cause, request, intent=intent, effect=effect)
         return opened.start(NewLease(request.call_id, EFFECT, about)).emit(
-            allowed,
+            *allowed,
             calls.recorded(request, "intent", "begin", rule=effect, revision=passed.decision.revision),
         )
 
