@@ -8,26 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from libs.database import Dsns
-from libs.embedded.postgres import Postgres
 from libs.errors import Unavailable
 from libs.events import EventDeadLettered, StepState, ToolRequested
 from libs.hooks import Action, Gates, Hook, Observed, Point
 from services import observers
-from tests import infrastructure
-from tests.support import platform
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 WRITE = ("edit-files.write", {"path": "b.txt", "content": "b"})
 READ = ("edit-files.read", {"path": "a.txt"})
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def home(server: Postgres) -> Any:
-    async with infrastructure.fresh_database(server, await platform.template(server)) as database:
-        yield database
 
 
 def gate(point: Point, ask: Callable[[Action], Awaitable[Any]], seconds: float = 5.0) -> Gates:

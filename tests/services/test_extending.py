@@ -1,0 +1,98 @@
+"""The examples of docs/extending.md, as they stand on the page."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from libs.database import Dsns
+from libs.events import PlanRejected, StepChanged, StepState, ToolCall, TurnEnded
+from libs.events.topics import OBSERVERS
+from libs.hooks import Gates
+from libs.hooks import load as load_hooks
+from libs.skills import Skills, read_skill
+from libs.tools import load as load_tools
+from services import observers
+from services.settings import Process, everything
+from tests.support.platform import REPOSITORY, RunningPlatform, plan, run_platform, scripted_model
+
+PAGE = (REPOSITORY / "docs" / "extending.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+SETTINGS = re.findall(r"^export (.*)$", PAGE, re.MULTILINE)
+WRITE = "edit-files.write"
+
+
+@pytest.fixture
+def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Process:
+    """Install the page's files, and return the settings with the page's variables."""
+    for name, text in FILES.items():
+        file = tmp_path / "page" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path / "page")
+    monkeypatch.setenv("ACME_NOTES", str(tmp_path / "notes"))
+    for word in SETTINGS:
+        name, _, value = shlex.split(word)[0].partition("=")
+        monkeypatch.setenv(name, value)
+    return everything()
+
+
+async def act(at: RunningPlatform, **said: Any) -> TurnEnded:
+    turn = await at.say("do it", session="s", root=at.folder("a.txt"), **said)
+    return await at.finish(turn, session="s")
+
+
+async def errors(at: RunningPlatform) -> Sequence[str]:
+    changed = [event for event in await at.logged("s") if isinstance(event, StepChanged)]
+    return [event.error or "" for event in changed if event.state is StepState.DENIED]
+
+
+@pytest.mark.requirement("S0-34")
+async def test_tool_of_the_page_runs(home: Dsns, tmp_path: Path, given: Process) -> None:
+    tools = load_tools(given.of("tool_executor").tools)  # type: ignore[attr-defined]
+    model = scripted_model(plan(("clock.now", {"zone": "Europe/Berlin"})))
+    async with run_platform(home, tmp_path, model=model, tools=tools) as at:
+        assert (await act(at)).state == "completed"
+        assert await at.steps("s") == {1: StepState.SUCCEEDED}
+
+
+@pytest.mark.requirement("S0-35")
+async def test_gate_of_the_page_refuses_one_call_of_two(home: Dsns, tmp_path: Path, given: Process) -> None:
+    gates = Gates(load_hooks(given.hooks.gates), seconds=given.hooks.seconds)
+    calls = [(WRITE, {"path": path, "content": "x"}) for path in ("b.txt", "contracts/c.txt")]
+    async with run_platform(home, tmp_path, model=scripted_model(plan(*calls)), gates=gates) as at:
+        await act(at)
+        assert await at.steps("s") == {1: StepState.SUCCEEDED, 2: StepState.DENIED}
+        assert await errors(at) == ["hook: acme_gates:keep_contracts: contracts are kept as they are"]
+
+
+@pytest.mark.requirement("S0-35")
+async def test_observer_of_the_page_notes_a_failed_task(home: Dsns, tmp_path: Path, given: Process) -> None:
+    watching = observers.service(load_hooks(given.hooks.observers), seconds=given.hooks.seconds)
+    async with run_platform(home, tmp_path, agents=given.agents, others=[watching]) as at:
+        turn = await at.say("hello", session="s", agent="gone")
+        await at.ended(turn, session="s")
+        async with asyncio.timeout(30):
+            while sum((await at.platform.bus.lag([OBSERVERS])).values()):
+                await at.platform.bus.waiting()
+    assert (tmp_path / "notes").read_text().endswith(" s UNKNOWN_AGENT\n")
+
+
+def test_skill_of_the_page_is_valid(tmp_path: Path, given: Process) -> None:
+    skill = read_skill(tmp_path / "page" / "naming-photos")
+    assert (skill.name, skill.tools) == ("naming-photos", ())
+    assert "naming-photos" in Skills.of([skill], {}).skills
+
+
+@pytest.mark.requirement("S1-22")
+async def test_agent_of_the_page_cannot_write(home: Dsns, tmp_path: Path, given: Process) -> None:
+    call = ToolCall(tool=WRITE, args={"path": "b.txt", "content": "x"})
+    async with run_platform(home, tmp_path, agents=given.agents) as at:
+        assert (await act(at, agent="reader", call=call)).state == "refused"
+        assert [event for event in await at.logged("s") if isinstance(event, PlanRejected)]
