@@ -23,7 +23,7 @@ from libs.skills.files import LOADER, BadSkill
 from libs.skills.folder import read_skill
 from libs.skills.globs import selected
 from libs.skills.intents import Form, Hole, Intent, Slot, SlotType
-from libs.skills.programs import RUN, NoSuchProgram, interpreter, result_schema, started
+from libs.skills.programs import RUN, NoSuchProgram, interpreter, result_fault, started
 from libs.skills.references import REFERENCE, is_reference, references, sources, strings
 from libs.skills.reload import Catalogue, Place
 from libs.skills.use import USE, NoSuchReference, UnknownSkill, use
@@ -69,7 +69,7 @@ __all__ = [
     "plugged",
     "read_skill",
     "references",
-    "result_schema",
+    "result_fault",
     "selected",
     "sources",
     "started",

@@ -14,7 +14,7 @@ from typing import Any
 
 from libs.errors import NotFound
 from libs.keys.canonical import canonical
-from libs.skills.definitions import Effect, Kind, Primitive, Schema, SkillDefinition, ToolDefinition
+from libs.skills.definitions import Effect, Kind, Primitive, Rules, Schema, SkillDefinition, ToolDefinition
 
 RUN = "skills.run"
 PROGRAM, PROGRAMS = "skill.py", "scripts/"
@@ -22,6 +22,8 @@ INTERPRETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"python3": ("python3", "-B"), "python": ("python3", "-B"), "sh": ("sh",), "bash": ("bash",)}
 )
 SUFFIXES: Mapping[str, str] = MappingProxyType({"py": "python3", "sh": "sh", "bash": "bash"})
+DEEPEST = 32
+"""Deepest nesting of a result."""
 SHEBANG = re.compile(r"#!\s*(?:/usr(?:/local)?)?/bin/(?:env\s+)?(\w+)\s*")
 
 PARAMS: Schema = MappingProxyType(
@@ -88,6 +90,24 @@ def result_schema(returns: Schema) -> dict[str, Any]:
     """Return the schema of a result with these fields: each is the name of a JSON type, or a schema."""
     fields = {name: {"type": each} if isinstance(each, str) else each for name, each in returns.items()}
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def result_fault(returns: Schema, fields: Mapping[str, Any]) -> str | None:
+    """Return why a result is not as declared, at its first fault; None if it is."""
+    if _depth(fields) > DEEPEST:
+        return f"it is nested more than {DEEPEST} levels deep"
+    faults = Rules(result_schema(returns)).iter_errors(fields)
+    first = min(faults, key=lambda fault: fault.json_path, default=None)
+    return f"{first.json_path}: {first.message}" if first is not None else None
+
+
+def _depth(value: Any) -> int:
+    # Level by level: recursion would end at a hostile depth.
+    level, depth = [value], 0
+    while level and depth <= DEEPEST:
+        inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        level, depth = [one for each in inner for one in each], depth + 1
+    return depth
 
 
 def tool_definition(skills: Iterable[SkillDefinition]) -> ToolDefinition:

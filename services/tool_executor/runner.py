@@ -232,12 +232,15 @@ class CallRunner:
         self, lease: Lease, request: ToolRequested, session: str, args: dict[str, Any]
     ) -> programs.Program:
         """Return what a call starts: a command, or a skill's program in the version that was planned or approved."""
-        if request.tool == RUN:
-            return programs.of_words(await self._local.to_use(lease.tenant, request.root, args["skill"]), args)
-        tool = self._tool(request)
+        skill = await self._local.to_use(lease.tenant, request.root, args["skill"]) if request.tool == RUN else None
+        # Only now: the version of a skill must not change between this check and its use.
+        skills = self._platform.skills
+        tool = as_planned(skills.tool(request.tool), request)
+        if skill is not None:
+            return programs.of_words(skill, args)
         if tool.primitive is Primitive.COMMAND:
             return programs.Program(args["command"], self._commands.command(args))
-        return programs.of_tool(tool, self._platform.skills.skills[tool.skill], args, session)
+        return programs.of_tool(tool, skills.skills[tool.skill], args, session)
 
     async def _command(
         self, lease: Lease, request: ToolRequested, session: str, workspace: Workspace, program: programs.Program
@@ -252,7 +255,7 @@ class CallRunner:
                 run = await self._commands.run(
                     whose, stage, program.command, skill=program.skill, show=show, check=cancel.check
                 )
-            fields = program.fields(run)
+            fields = await asyncio.to_thread(program.fields, run)
             applied = await asyncio.to_thread(context.put, run.changes.operations)
         paths = applied.paths if applied is not None else ()
         done = ToolOutput(

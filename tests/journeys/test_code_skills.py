@@ -121,11 +121,12 @@ async def test_template_of_a_program_runs_without_a_model(where: Dsns, tmp_path:
         ('print(\'{"count": "two"}\')', "BAD_RESULT", "'two' is not of type 'integer'"),
         ('print(\'{"count": 2, "more": 1}\')', "BAD_RESULT", "'more' was unexpected"),
         ("print('[' * 100_000)", "BAD_RESULT", "'count' is a required property"),
+        ("print('{\"count\": ' + '[' * 900 + ']' * 900 + '}')", "BAD_RESULT", "more than 32 levels"),
         ("open('made.txt', 'w').write('x'); raise SystemExit('no such column')", "PROGRAM_FAILED", "no such column"),
         ("while True: print('x' * 100_000)", "PROGRAM_FAILED", "wrote more output than it may"),
         ("open('/skill/scripts/count.py', 'w')", "PROGRAM_FAILED", "Read-only file system"),
     ],
-    ids=["text", "type", "more", "deep", "exit", "flood", "write"],
+    ids=["text", "type", "more", "open", "deep", "exit", "flood", "write"],
 )
 async def test_program_that_misbehaves_fails_with_the_reason(
     where: Dsns, tmp_path: Path, rig: Rig, program: str, code: str, why: str

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from jsonschema import Draft202012Validator
 
 from libs.errors import Rejected
 from libs.sandbox import WORKSPACE, Command
-from libs.skills import SkillDefinition, ToolDefinition, result_schema, started
+from libs.skills import SkillDefinition, ToolDefinition, result_fault, started
 from services.tool_executor.command_runs import SKILL, Done, summary
 from services.tool_executor.tools.tool_context import Args
 
@@ -80,9 +79,6 @@ def _result(tool: ToolDefinition, printed: str) -> Mapping[str, Any]:
     except orjson.JSONDecodeError:
         found = printed
     fields = found if isinstance(found, dict) else {"result": found}
-    faults = sorted(Draft202012Validator(result_schema(tool.returns)).iter_errors(fields), key=str)
-    if faults:
-        raise BadResult(
-            f"{tool.name} printed {printed.strip()[:100]!r}: {faults[0].json_path} {faults[0].message[:500]}"
-        )
+    if (fault := result_fault(tool.returns, fields)) is not None:
+        raise BadResult(f"{tool.name} printed {printed.strip()[:100]!r}: {fault[:500]}")
     return fields
