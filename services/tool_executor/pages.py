@@ -20,8 +20,10 @@ from libs.errors import Rejected
 from libs.texts import one_line
 from services.tool_executor.tools.decoding import NoText, decoded
 
-PART_BYTES = 6 * 1024
-"""Bytes of JSON of one part: with the other fields it fits into what a model sees of a step."""
+PART_BYTES = 12 * 1024
+"""Bytes of JSON of one part: with the other fields it fits into what a model sees of a step (16 KiB)."""
+URL_BYTES = 2 * 1024
+"""Bytes of an address for which there is room beside a part; a longer one shortens the part."""
 TITLE_MOST = 200
 TYPE_MOST = 200
 """Characters of a content type that are looked at; parsing it takes time by the square of its length."""
@@ -67,7 +69,7 @@ class Page:
         """
         if offset and offset >= len(self.text):
             raise NoSuchPart(f"{self.url} has {len(self.text)} characters")
-        text = _fitting(self.text[offset : offset + PART_BYTES])
+        text = _fitting(self.text[offset : offset + PART_BYTES], PART_BYTES - max(0, len(self.url) - URL_BYTES))
         end = offset + len(text)
         return {
             "url": self.url,
@@ -80,7 +82,7 @@ class Page:
             "complete": self.whole and len(text) == len(self.text),
             "fetched_at": self.fetched_at.isoformat(),
             "cached": cached,
-            "untrusted": f"said by the page {self.url}",
+            "untrusted": f"said by the page {self.url[:200]}",
         }
 
 
@@ -139,10 +141,10 @@ def _type(kind: str) -> str:
     return kind if TYPE.fullmatch(kind) else "unknown"
 
 
-def _fitting(text: str) -> str:
+def _fitting(text: str, most: int) -> str:
     """Return as much of the text as fits into a part, up to the end of a line if one is near."""
     whole = text
-    while (size := len(orjson.dumps(text))) > PART_BYTES:
-        text = text[: len(text) * PART_BYTES // size]
+    while (size := len(orjson.dumps(text))) > most:
+        text = text[: len(text) * most // size]
     line = text.rfind("\n", len(text) // 2) + 1
     return text[:line] if line and len(text) < len(whole) else text

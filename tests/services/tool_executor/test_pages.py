@@ -8,14 +8,17 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import orjson
 import pytest
 import pytest_asyncio
 
 from libs.clients import NoAnswer
 from libs.guards import UrlRefused
+from services.conversation_worker.domain.memory_window import SEEN_MOST
 from services.tool_executor.fetching import KEPT_MOST, REDIRECTS_MOST, Fetcher, NoPage, TooSlow
 from services.tool_executor.pages import PART_BYTES, NoSuchPart, NotReadable, Page
 from services.tool_executor.settings import Web
@@ -326,6 +329,13 @@ async def test_hostile_html_is_bounded_beside_other_pages(site: Site, html: str,
     assert found.text.startswith("start")
     assert found.whole is kept
     assert finished == ["/small", "/"]
+
+
+async def test_part_with_a_long_address_fits_into_an_observation(reader: Reader) -> None:
+    found = await reader.of(page("words “ü”\n" * 4_000, "text/plain"))
+    for address in (found.url, "https://page.example/" + "a" * 8_000):
+        part = dict(replace(found, url=address).part(0, cached=False))
+        assert PART_BYTES < len(orjson.dumps(part)) <= SEEN_MOST
 
 
 async def test_long_page_is_read_in_parts_to_its_end(reader: Reader) -> None:
