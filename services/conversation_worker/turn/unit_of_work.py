@@ -216,7 +216,8 @@ class UnitOfWork:
     def _shown_data(self, turn_id: str, run: StepRun) -> Json:
         if self._of_given_call(turn_id):
             return _data(run)
-        return (_data(run) or _excerpt(run)) if self._skills.runs_program(run.step.tool) else None
+        # A command's output stays with its turn when its changes are discarded.
+        return _data_or_excerpt(run) if self._skills.runs_program(run.step.tool) else None
 
     def _of_given_call(self, turn_id: str) -> bool:
         turn = self.conversation.turn
@@ -364,8 +365,11 @@ def _data(run: StepRun) -> Json:
     return body.json_ if run.state is StepState.SUCCEEDED and body is not None and body.sha256 is None else None
 
 
-def _excerpt(run: StepRun) -> Json:
-    return run.data.excerpt if run.state is StepState.SUCCEEDED and run.data is not None else None
+def _data_or_excerpt(run: StepRun) -> Json:
+    """Return the result of a step that ran, as far as it fits into an event; also if its changes were discarded."""
+    if run.state not in (StepState.SUCCEEDED, StepState.ROLLED_BACK) or run.data is None:
+        return None
+    return run.data.json_ if run.data.sha256 is None else run.data.excerpt
 
 
 def _result(run: StepRun) -> Asset | None:
