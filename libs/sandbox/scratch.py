@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,12 +122,15 @@ class Scratch:
         self._known = known
         return left_out
 
-    def changes(self, cache: BlobCache) -> Changes:
-        """Return what commands changed since `bring`. The contents are in the cache when this returns."""
+    def changes(self, cache: BlobCache, keep: Callable[[BinaryIO], Blob] | None = None) -> Changes:
+        """Return what commands changed since `bring`. The contents are in the cache when this returns.
+
+        `keep` puts a large content there, and may refuse it (Rejected).
+        """
         with SafeDir.open(self.folder) as safe_dir:
             found = _walk(safe_dir)
             changed = {path: one for path, one in found.stats.items() if not self._is_known(path, one)}
-            copies = dict(self._copies(safe_dir, changed, found.refused, cache))
+            copies = dict(self._copies(safe_dir, changed, found.refused, cache, keep or cache.put))
         gone = [path for path in self._known if path not in found.stats and not _below(path, found.closed)]
         folders = {path: one for path, one in changed.items() if stat.S_ISDIR(one.st_mode)}
         operations = self._operations(changed, folders, copies, gone)
@@ -196,7 +199,12 @@ class Scratch:
         return _Known(placed, _source(view, node), sha256)
 
     def _copies(
-        self, safe_dir: SafeDir, changed: Mapping[str, os.stat_result], refused: list[Refusal], cache: BlobCache
+        self,
+        safe_dir: SafeDir,
+        changed: Mapping[str, os.stat_result],
+        refused: list[Refusal],
+        cache: BlobCache,
+        keep: Callable[[BinaryIO], Blob],
     ) -> Iterator[tuple[str, _Copy]]:
         """Copy each changed file; what else a command made is refused. Sparse files could have any size together."""
         left = self._limits.disk
@@ -211,21 +219,21 @@ class Scratch:
                 refused.append(Refusal(path, "the changed files are together larger than the workspace may be"))
                 continue
             try:
-                yield path, self._copied(safe_dir, path, cache)
+                yield path, self._copied(safe_dir, path, cache, keep)
             except (OSError, Rejected) as error:
                 refused.append(Refusal(path, getattr(error, "strerror", None) or str(error)))
 
-    def _copied(self, safe_dir: SafeDir, path: str, cache: BlobCache) -> _Copy:
+    def _copied(self, safe_dir: SafeDir, path: str, cache: BlobCache, keep: Callable[[BinaryIO], Blob]) -> _Copy:
         with os.fdopen(safe_dir.at(path, READ), "rb", buffering=0) as file:
             opened = os.fstat(file.fileno())
             if not stat.S_ISREG(opened.st_mode) or opened.st_nlink != 1:
                 raise Rejected("a command may not make a hard link")
             if opened.st_mode & SPECIAL:
                 raise Rejected("a command may not set the set-user-id bit")
-            content, sha256 = self._kept(file, cache)
+            content, sha256 = self._kept(file, cache, keep)
         return _Copy(content, sha256, opened.st_mode & 0o777, opened.st_ino)
 
-    def _kept(self, file: BinaryIO, cache: BlobCache) -> tuple[Content, str]:
+    def _kept(self, file: BinaryIO, cache: BlobCache, keep: Callable[[BinaryIO], Blob]) -> tuple[Content, str]:
         with cache.drafting() as draft:
             digest, size = hashlib.sha256(), 0
             while piece := file.read(CHUNK):
@@ -236,7 +244,7 @@ class Scratch:
                 draft.write(piece)
             draft.flush()
             if size > INLINE_MAX:
-                return cache.put(draft), digest.hexdigest()
+                return keep(draft), digest.hexdigest()
             draft.seek(0)
             return Inline.of(draft.read()), digest.hexdigest()
 

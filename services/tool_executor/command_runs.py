@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from libs.errors import Rejected
 from libs.guards import programs
@@ -38,6 +38,7 @@ from libs.sandbox import (
 )
 from libs.skills import SkillDefinition
 from libs.telemetry import logger
+from libs.workspace.operations import Blob
 from libs.workspace.stage import Stage
 from services.tool_executor.tools.tool_context import Args
 
@@ -167,8 +168,10 @@ class CommandRuns:
         skill: SkillDefinition | None = None,
         show: Callable[[str], None],
         check: Callable[[], None],
+        keep: Callable[[BinaryIO], Blob],
     ) -> Done:
-        """Run one command over the staged files of a session, with the files of its skill at `/skill`.
+        """Run one command over the staged files of a session, with the files of its skill at `/skill`. `keep` stages a
+        large content, or refuses it.
 
         Raises:
             NoSandboxHere: there is no sandbox; nothing was run.
@@ -182,7 +185,7 @@ class CommandRuns:
             check()
             session, output = await _session(backend, room), Output(show)
             ended = await session.run(command, output.take)
-            changes = await asyncio.to_thread(room.scratch.changes, stage.blob_cache)
+            changes = await asyncio.to_thread(room.scratch.changes, stage.blob_cache, keep)
             room.used = self._now()
         return Done(ended, output.text, output.result, changes, [one.path for one in left_out], backend.name)
 

@@ -253,7 +253,13 @@ class CallRunner:
             stream, empty = Stream(lease.tenant, request.turn_id), Delta(lease.id, lease.attempts, "", request.step_id)
             async with shown_live(self._platform.deltas, stream, empty) as show:
                 run = await self._commands.run(
-                    whose, stage, program.command, skill=program.skill, show=show, check=cancel.check
+                    whose,
+                    stage,
+                    program.command,
+                    skill=program.skill,
+                    show=show,
+                    check=cancel.check,
+                    keep=context.cached,
                 )
             fields = await asyncio.to_thread(program.fields, run)
             applied = await asyncio.to_thread(context.put, run.changes.operations)

@@ -16,6 +16,7 @@ from playwright.async_api import Browser, async_playwright
 from deploy.local.cache import Unprovided
 from deploy.local.web import web
 from tests.browser.visitor import NO_CHROMIUM, Live, Visitor, chromium, launched, live_at
+from tests.conformance.sandbox.conftest import docker_engine, rig  # noqa: F401 -- fixtures
 
 
 @pytest.fixture(scope="session")

@@ -13,20 +13,9 @@ from libs.sandbox import Sandboxes
 from tests.conformance.sandbox.rigs import Rig
 from tests.support import web_site
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
+from tests.support.repairs import BROKEN, COUNT, EDIT, MENDED, READ, RUN, TESTS, counting
 
-BROKEN = "def area(width, height):\n    return width + height\n"
-TESTS = """\
-import unittest
-from area import area
-
-class Areas(unittest.TestCase):
-    def test_area_of_a_rectangle(self):
-        self.assertEqual(area(3, 4), 12)
-"""
 WRITES = "open('new.txt', 'w').write('x'); open('a.txt', 'a').write('y'); import os; os.remove('b.txt')"
-RUN = ("run-commands.run", {"command": "python3 -B -m unittest -v"})
-READ = ("edit-files.read", {"path": "area.py"})
-EDIT = ("edit-files.edit", {"path": "area.py", "old": "width + height", "new": "width * height"})
 
 
 async def results(at: RunningPlatform) -> list[dict[str, Any]]:
@@ -51,7 +40,7 @@ async def test_failing_test_is_repaired_with_one_approval(where: Dsns, tmp_path:
         assert "AssertionError: 7 != 12" in before["output"]
         await at.decide(asked, session="s")
         assert (await at.ended(turn, session="s")).state == "completed"
-        assert (at.root / "area.py").read_text() == BROKEN.replace("+", "*")
+        assert (at.root / "area.py").read_text() == MENDED
         undo = await at.roll_back(session="s")
         await at.ended(undo, session="s")
         assert (at.root / "area.py").read_text() == BROKEN
@@ -75,6 +64,27 @@ async def test_changes_of_a_command_wait_for_approval(where: Dsns, tmp_path: Pat
             ("created", "new.txt"),
             ("created", "change.py"),
         }
+        await at.decide(asked, "deny", session="s")
+        await at.ended(asked.turn_id, session="s")
+        discarded = [event for event in await at.logged("s") if isinstance(event, StepChanged)][-1]
+        assert (discarded.state, discarded.data["exit_code"]) == ("rolled_back", 0)
+
+
+async def test_files_beyond_the_bound_are_not_staged(where: Dsns, tmp_path: Path, rig: Rig) -> None:
+    writes = "open('large.bin', 'w').write('x' * 200_000); open('small.txt', 'w').write('y')"
+    steps = plan(
+        ("edit-files.write", {"path": "change.py", "content": writes}),
+        ("run-commands.run", {"command": "python3 -B change.py"}),
+    )
+    bound, sandboxes = {"tool_executor": {"staged_bytes_most": 100_000}}, (Sandboxes(rig.launcher()),)
+    model = scripted_model(steps)
+    async with run_platform(where, tmp_path, model=model, settings=bound, sandboxes=sandboxes) as at:
+        await at.say("run it", session="s", root=at.folder("a.txt"), hitl="bypass")
+        asked = await at.asked(session="s")
+        assert asked.diff is not None
+        assert {entry.path for entry in asked.diff.entries} == {"change.py", "small.txt"}
+        (done,) = await results(at)
+        assert [one["path"] for one in done["refused"]] == ["large.bin"]
         await at.decide(asked, "deny", session="s")
 
 
@@ -109,16 +119,9 @@ async def test_step_shows_both_ends_of_a_long_output(where: Dsns, tmp_path: Path
 
 @pytest.mark.requirement("S2-08", "S2-09", "S3-05", "P4", "P5")
 async def test_page_edit_and_command_of_one_plan_roll_back(where: Dsns, tmp_path: Path, rig: Rig) -> None:
-    count = "open('count.txt', 'w').write(str(len(open('page.md').read().split())))\n"
     async with web_site.serving() as site:
         site.paths["/words"] = web_site.page("three short words", "text/plain")
-        steps = plan(
-            ("web.fetch", {"url": site.url("/words", web_site.PRIVATE)}),
-            ("edit-files.write", {"path": "page.md", "content": "$step(1).text"}),
-            ("edit-files.read", {"path": "count.py"}),
-            ("edit-files.edit", {"path": "count.py", "old": "pass\n", "new": count}),
-            ("run-commands.run", {"command": "python3 -B count.py"}),
-        )
+        steps = plan(*counting(site.url("/words", web_site.PRIVATE)))
         settings = {"tool_executor": {"web": {"allow_hosts": [f"{web_site.PRIVATE}:{site.port}"]}}}
         sandboxes = (Sandboxes(rig.launcher()),)
         async with run_platform(
@@ -128,7 +131,7 @@ async def test_page_edit_and_command_of_one_plan_roll_back(where: Dsns, tmp_path
             turn = await at.say("count the words of the page", session="s", root=at.root)
             assert (await at.finish(turn, session="s")).state == "completed"
             assert (at.root / "count.txt").read_text() == "3"
-            assert (at.root / "count.py").read_text() == count
+            assert (at.root / "count.py").read_text() == COUNT
             undo = await at.roll_back(session="s")
             await at.finish(undo, session="s")
             assert [path.name for path in at.root.iterdir() if path.is_file()] == ["count.py"]
