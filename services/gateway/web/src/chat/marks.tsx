@@ -24,7 +24,7 @@ export function Marks({ turns }: { turns: readonly TurnView[] }) {
       </summary>
       <ul aria-label="What this session has read" className="flex flex-col gap-1 py-1.5">
         {marks.map(({ kind, source, text }) => (
-          <li key={kind} className="[overflow-wrap:anywhere]"><span className="text-ink capitalize">{kind}</span>: {KINDS[kind]}, first from <Source source={source} /> in “{text}”</li>
+          <li key={kind} className="line-clamp-3 [overflow-wrap:anywhere]"><span className="text-ink capitalize">{kind}</span>: {KINDS[kind]}, first from <Source source={source} /> in “{text}”</li>
         ))}
       </ul>
     </details>
