@@ -19,7 +19,7 @@ from libs.runtime import Service, Subscription
 EVENTS: tuple[type[Event], ...] = (TurnStarted, PlanProposed, StepChanged, TurnEnded)
 RESULTS = (StepState.SUCCEEDED, StepState.FAILED, StepState.DENIED, StepState.UNKNOWN)
 REMEMBERED = 1_000
-"""Events of which this process remembers the observers that have handled them."""
+"""Events of which this process remembers the observers that have handled them: one may be decided twice."""
 
 
 def service(hooks: Sequence[Hook], *, seconds: float) -> Service:
@@ -52,7 +52,6 @@ class Observers:
                     failures.append(error)
         if failures:
             raise failures[0]
-        del self._done[event.id]
         return Changeset(cause)
 
 
