@@ -5,6 +5,7 @@ asks for becomes a plan, which passes the committee, policy and people as any ot
 own, and may be replaced at any moment by another that knows the finished calls.
 """
 
-from libs.turn_runner.model import Config, Keep, Mode, RunnerFailed, TurnDeadline, TurnRunner
+from libs.turn_runner.config import Config
+from libs.turn_runner.model import NoSandboxHere, RunnerFailed, TurnDeadline, TurnRunner
 
-__all__ = ["Config", "Keep", "Mode", "RunnerFailed", "TurnDeadline", "TurnRunner"]
+__all__ = ["Config", "NoSandboxHere", "RunnerFailed", "TurnDeadline", "TurnRunner"]

@@ -14,13 +14,14 @@ from typing import Any
 
 import orjson
 
+from libs.budgets import Payer
 from libs.errors import SumaError
 from libs.events.values import Observation
 from libs.models.ports import Answered
 from libs.sandbox import Command, Ended, Limits, Mount, Piece, Sandboxes, scratch_folder
 from libs.turn_runner import messages
 from libs.turn_runner.messages import Calls, Output, Thought
-from libs.turn_runner.tool_host import SOCKET, Reply, Ticket, ToolHost
+from libs.turn_runner.tool_host import SOCKET, NotYours, Reply, Ticket, ToolHost
 
 TURN, PROGRAM = "/turn", "/program/agent.py"
 MB = 1 << 20
@@ -45,14 +46,16 @@ class Asked:
 class Container:
     """A running container. It asks for one thing at a time, and waits."""
 
-    def __init__(self, ticket: Ticket, given: Mapping[str, Any], limits: Limits) -> None:
-        self.ticket, self.seen = ticket, 0
-        """`seen` is the number of the turn's calls that had ended when it last asked for more."""
+    def __init__(self, turn: Payer, given: Mapping[str, Any], limits: Limits, *, seen: int) -> None:
+        """`given` is its input without the token; `seen` the number of the turn's calls that have ended."""
+        self.turn = turn
         self.said: Answered | None = None
         """The last answer of the model that it received."""
-        self._given, self._limits = given, limits
+        self._given, self._limits, self._seen = given, limits, seen
+        tools = frozenset(tool["name"] for tool in given["tools"])
+        self._ticket = Ticket(turn.turn, given["agent"]["id"], tools, time.monotonic() + limits.seconds)
         self._name = f"turn-{secrets.token_hex(8)}"
-        self._host, self._stack = ToolHost(ticket, self._take), AsyncExitStack()
+        self._host, self._stack = ToolHost(self._ticket, self._take), AsyncExitStack()
         self._asked: Asked | None = None
         self._arrived = asyncio.Event()
         self._output: list[bytes] = []
@@ -69,13 +72,13 @@ class Container:
         mounts = (Mount(self._folder, TURN, writable=True), Mount(copied, PROGRAM))
         self._stack.push_async_callback(backend.leave, self._name)
         session = await backend.open(self._name, workspace, self._limits, mounts=mounts)
-        whose = {"SUMA_PROJECT": self._given["project"], "SUMA_AGENT": self.ticket.agent, "SUMA_TURN": self.ticket.turn}
-        command = Command(("python3", PROGRAM), env={**whose, "SUMA_TOKEN": self.ticket.token})
+        whose = {"SUMA_PROJECT": self.turn.session, "SUMA_AGENT": self._ticket.agent, "SUMA_TURN": self.turn.turn}
+        command = Command(("python3", PROGRAM), env={**whose, "SUMA_TOKEN": self._ticket.token})
         self._running = asyncio.create_task(session.run(command, self._show))
         self._stack.push_async_callback(self._stop, self._running)
 
-    async def request(self) -> Asked | Ended:
-        """Return what the container waits for, or its end. Raises `Broken` or `TimedOut`, if the sandbox failed."""
+    async def request(self) -> Calls | Thought | Ended:
+        """Return its open request, or its end. Raises `Broken` or `TimedOut` if the sandbox failed."""
         assert self._running is not None
         arrival = asyncio.create_task(self._arrived.wait())
         both: set[asyncio.Future[Any]] = {arrival, self._running}
@@ -83,7 +86,7 @@ class Container:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
             arrival.cancel()
-        return self._running.result() if self._running.done() else self._waits()
+        return self._running.result() if self._running.done() else self._waits().what
 
     async def ended(self) -> None:
         """Wait until the program has ended by itself, for a short time."""
@@ -91,28 +94,23 @@ class Container:
             await asyncio.wait({self._running}, timeout=END_SECONDS)
 
     def reply(self, answer: Reply) -> None:
-        """Answer what it waits for."""
-        asked = self._answered()
-        # Cancelled, if nobody waits any more.
-        if not asked.reply.done():
-            asked.reply.set_result(answer)
+        """Answer its open request."""
+        self._answered().reply.set_result(answer)
 
     def refuse(self, error: SumaError) -> None:
-        asked = self._answered()
-        if not asked.reply.done():
-            asked.reply.set_exception(error)
+        self._answered().reply.set_exception(error)
 
     def observe(self, observations: Sequence[Observation]) -> None:
         """Answer the calls that it waits for, if they have ended."""
-        if self._asked is not None and isinstance(self._asked.what, Calls) and len(observations) > self.seen:
-            self.reply({"calls": messages.results(observations[self.seen :])})
-        self.seen = len(observations)
+        if self._asked is not None and isinstance(self._asked.what, Calls) and len(observations) > self._seen:
+            self.reply({"calls": messages.results(observations[self._seen :])})
+        self._seen = len(observations)
 
     def report(self) -> Output | None:
-        """Return what it wrote to `output.json`; None if that is of no use."""
+        """Return its `output.json`; None if that is of no use."""
         return messages.output(self._folder) if self._folder is not None else None
 
-    def keep(self, folder: Path, ended: str) -> None:
+    def record(self, folder: Path, ended: str) -> None:
         """Write its input, without the token, its output and its log to a folder of the host."""
         folder.mkdir(parents=True, mode=0o700)
         report = self.report()
@@ -124,7 +122,7 @@ class Container:
     async def close(self) -> None:
         """End the token and the container. Repeatable."""
         if self._asked is not None:
-            self._asked.reply.cancel()
+            self.refuse(NotYours("the container has ended"))
         await self._stack.aclose()
         self._folder = None
 
@@ -151,7 +149,7 @@ class Container:
 
     def _write(self, folder: Path, program: Path) -> Path:
         """Write the input, and a copy of the program that the sandbox's user can reach."""
-        given = {**self._given, "controllerUrl": f"unix://{TURN}/{SOCKET}", "token": self.ticket.token}
+        given = {**self._given, "controllerUrl": f"unix://{TURN}/{SOCKET}", "token": self._ticket.token}
         (folder / messages.INPUT).write_bytes(orjson.dumps(given))
         copied = folder.parent / "agent.py"
         shutil.copyfile(program, copied)
@@ -162,7 +160,3 @@ class Container:
     async def _stop(self, running: asyncio.Task[Ended]) -> None:
         running.cancel()
         await asyncio.wait({running})
-
-
-def ticket(turn: str, agent: str, tools: frozenset[str], seconds: float) -> Ticket:
-    return Ticket(turn, agent, tools, time.monotonic() + seconds)

@@ -9,38 +9,36 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
-from libs import ids
-from libs.budgets import Payer, payer
+from libs.budgets import Payer
+from libs.budgets.paying import NoPayer, payer
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events.committee import AgentRole, Task
-from libs.events.values import Json, Plan, Usage
+from libs.events.values import Plan, Usage
 from libs.guards import allows
-from libs.models.ports import FREE, Answered, ClarificationNeeded, Model, ModelText, PlanDraft, PlannerOutcome
+from libs.models.ports import Answered, ClarificationNeeded, Model, ModelText, PlanDraft, PlannerOutcome
 from libs.sandbox import Choice, Ended, Limits, NoSandbox, Sandboxes
 from libs.skills import ToolDefinition
 from libs.telemetry import logger
-from libs.turn_runner import kept, messages
-from libs.turn_runner.container import MB, Container, ticket
+from libs.turn_runner import messages
+from libs.turn_runner.config import Config
+from libs.turn_runner.container import MB, Container
 from libs.turn_runner.messages import Calls
+from libs.turn_runner.pool import FAILED, Pool
 
-Mode = Literal["model", "mock"]
-Keep = Literal["none", "failed", "all"]
 DEFAULT = AgentRole(id="suma", role="assistant")
-WAITS = "waits"
 THOUGHTS_MOST = 8
 """Questions to the model in one round: each costs something."""
+SWEEP_SECONDS = 300.0
 
 log = logger("turns")
-Tools = Mapping[str, ToolDefinition]
 
 
 class RunnerFailed(Unavailable):
@@ -67,34 +65,15 @@ class TooManyThoughts(Rejected):
     code = "TOO_MANY_THOUGHTS"
 
 
-@dataclass(frozen=True)
-class Config:
-    """How turns are run."""
-
-    program: Path
-    mode: Mode = "model"
-    script: Path | None = None
-    """The script of the mode `mock`: JSON, a list of rounds (docs/turn-runner.md)."""
-    seconds: float = 600.0
-    """The deadline of a container."""
-    idle_seconds: float = 60.0
-    """How long a container waits for its calls; after that, another one goes on with their results."""
-    at_once: int = 8
-    keep: Keep = "failed"
-    keep_seconds: float = 86_400.0
-    home: Path | None = None
-    """Where folders of ended turns are kept."""
-
-
 @dataclass(eq=False)
 class Round:
     """One call of `plan`."""
 
     turn: Payer
     task: Task
-    tools: Tools
+    tools: Mapping[str, ToolDefinition]
     catalogue: Sequence[ToolDefinition]
-    spent: Usage = FREE
+    spent: Usage
     thoughts: int = 0
     wish: str = ""
 
@@ -114,25 +93,19 @@ class TurnRunner:
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._model, self._config, self._now, self._choice = model, config, now, Choice(backends)
+        self._model, self._config, self._now = model, config, now
+        self._choice, self._pool = Choice(backends), Pool(config)
         self._limits = Limits(seconds=config.seconds, disk=64 * MB, entries=5000, output=MB)
-        self._warm: dict[Payer, tuple[Container, asyncio.TimerHandle]] = {}
-        self._open = 0
-        self._changed = asyncio.Condition()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> TurnRunner:
-        self._spawn(self._sweep())
+        self._sweeping = asyncio.create_task(self._sweep())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        for turn in list(self._warm):
-            if (container := self._taken(turn)) is not None:
-                await self._end(container, "stopped")
+        self._sweeping.cancel()
+        await self._pool.close()
         await self._choice.close()
 
     @property
@@ -145,18 +118,20 @@ class TurnRunner:
         return getattr(self._model, "behind", self._model)
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        """Return what the turn's container asks for next, as a plan, or its answer.
+        """Return the next calls of the turn's container, as a plan, or its answer.
 
         Raises:
-            RunnerFailed: it ended without an answer. TurnDeadline: it took too long.
-            NoSandboxHere: no sandbox works here, or no payer names the turn.
+            RunnerFailed: it ended without an answer.
+            TurnDeadline: it took too long.
+            NoSandboxHere: no sandbox works here.
+            NoPayer: no payer names the turn.
         """
         turn = payer()
         if turn is None:
-            raise NoSandboxHere("no turn is named, for which a container could be started")
+            raise NoPayer
         tools = {tool.name: tool for tool in catalogue if allows(task.tools, tool.name)}
-        round = Round(turn, task, tools, catalogue)
-        if (warm := self._taken(turn)) is not None:
+        round = Round(turn, task, tools, catalogue, Usage(model=self.name))
+        if (warm := self._pool.take(turn)) is not None:
             try:
                 return await self._go_on(warm, round)
             except (RunnerFailed, TurnDeadline) as error:
@@ -176,29 +151,55 @@ class TurnRunner:
         return self._model.answer(task)
 
     async def sweep(self) -> None:
-        """Remove what was kept for long enough."""
-        if self._config.home is not None:
-            await asyncio.to_thread(kept.sweep, self._config.home, self._now() - self._config.keep_seconds)
+        """Remove old records of ended containers."""
+        await asyncio.to_thread(self._pool.sweep, self._now())
 
-    # One round
+    async def _started(self, round: Round) -> Container:
+        try:
+            backend = await self._choice.backend()
+        except NoSandbox as error:
+            raise NoSandboxHere(f"turns run in containers, and {error}") from error
+        given = await asyncio.to_thread(self._input, round)
+        await self._pool.enter(round.turn.tenant)
+        container = Container(round.turn, given, self._limits, seen=len(round.task.observations))
+        try:
+            await container.start(backend, self._config.program)
+        except BaseException as error:
+            await asyncio.shield(self._pool.end(container, f"{FAILED}: {error}"))
+            if isinstance(error, Unavailable | OSError):
+                raise RunnerFailed(f"the turn's container did not start ({error})") from error
+            raise
+        log.info("started a turn's container", turn=round.turn.turn, backend=backend.name)
+        return container
+
+    def _input(self, round: Round) -> dict[str, Any]:
+        """Return `input.json` but for the socket and the token (S1-14)."""
+        plays = self._config.script if self._config.mode == "mock" else None
+        return {
+            "project": round.turn.session,
+            "agent": {**round.agent.model_dump(), "model": self.name},
+            "turn": messages.turn_of(round.turn.turn, round.task),
+            "workspace": "/workspace",
+            "runner": {"mode": self._config.mode, "script": orjson.loads(plays.read_bytes()) if plays else []},
+            "tools": messages.tool_list(round.tools),
+            "calls": messages.results(round.task.observations),
+        }
 
     async def _go_on(self, container: Container, round: Round) -> PlannerOutcome:
-        how = "failed: crashed"
+        """Let a container go on until it needs something of others, or has ended."""
+        how, waits = f"{FAILED}: crashed", False
         try:
             container.observe(round.task.observations)
             outcome = await self._until_asked(container, round)
-            how = _how(outcome)
+            how, waits = "completed", _waits(outcome)
         except asyncio.CancelledError:
             how = "cancelled"
             raise
         except SumaError as error:
-            how = f"failed: {error.code}: {error}"
+            how = f"{FAILED}: {error.code}: {error}"
             raise
         finally:
-            if how == WAITS:
-                await self._set_aside(round.turn, container)
-            else:
-                await asyncio.shield(self._end(container, how))
+            await asyncio.shield(self._pool.put(container) if waits else self._pool.end(container, how))
         return replace(outcome, usage=round.spent)
 
     async def _until_asked(self, container: Container, round: Round) -> PlannerOutcome:
@@ -209,16 +210,15 @@ class TurnRunner:
                 raise RunnerFailed(f"the turn's container failed ({error})") from error
             if isinstance(asked, Ended):
                 return _answer(container, asked)
-            if not isinstance(asked.what, Calls):
-                outcome = await self._think(container, round)
-                if isinstance(outcome, ClarificationNeeded):
-                    # It goes on waiting: its next answer is that of the person.
-                    return outcome
-                continue
-            if asked.what.final:
-                container.reply({"calls": []})
-                await container.ended()
-            return PlanDraft(messages.plan_of(asked.what, round.tools), wish=round.wish)
+            if isinstance(asked, Calls):
+                if asked.final:
+                    container.reply({"calls": []})
+                    await container.ended()
+                return PlanDraft(messages.plan_of(asked, round.tools), wish=round.wish)
+            outcome = await self._think(container, round)
+            if isinstance(outcome, ClarificationNeeded):
+                # It goes on waiting: the model thinks again once the person has replied.
+                return outcome
 
     async def _think(self, container: Container, round: Round) -> PlannerOutcome | None:
         """Ask the configured model for the container, and pass on its reply."""
@@ -237,107 +237,17 @@ class TurnRunner:
                 container.reply({"text": text})
         return outcome
 
-    # Containers
-
-    async def _started(self, round: Round) -> Container:
-        try:
-            backend = await self._choice.backend()
-        except NoSandbox as error:
-            raise NoSandboxHere(f"turns run in containers, and {error}") from error
-        allowed = ticket(round.turn.turn, round.agent.id, frozenset(round.tools), self._config.seconds)
-        container = Container(allowed, await asyncio.to_thread(self._input, round), self._limits)
-        container.seen = len(round.task.observations)
-        await self._room()
-        try:
-            await container.start(backend, self._config.program)
-        except BaseException as error:
-            await asyncio.shield(self._end(container, f"failed: {error}"))
-            if isinstance(error, Unavailable | OSError):
-                raise RunnerFailed(f"the turn's container did not start ({error})") from error
-            raise
-        log.info("started a turn's container", turn=round.turn.turn, binding=allowed.binding, backend=backend.name)
-        return container
-
-    async def _room(self) -> None:
-        """Wait for room for one more; a container that only waits gives up its own."""
-        async with self._changed:
-            while self._open >= self._config.at_once:
-                oldest = next(iter(self._warm), None)
-                if oldest is None:
-                    await self._changed.wait()
-                elif (container := self._taken(oldest)) is not None:
-                    self._spawn(self._end(container, "evicted"))
-                    await self._changed.wait()
-            self._open += 1
-
-    def _input(self, round: Round) -> dict[str, Json]:
-        """Return `input.json` but for the socket and the token (S1-14)."""
-        config, script, agent = self._config, [], round.agent
-        if config.mode == "mock" and config.script is not None:
-            script = orjson.loads(config.script.read_bytes())
-        return {
-            "project": round.turn.session,
-            "agent": {**agent.model_dump(), "model": self.name},
-            "turn": messages.turn_of(round.turn.turn, round.task),
-            "workspace": "/workspace",
-            "runner": {"mode": config.mode, "script": script},
-            "tools": messages.tool_list(round.tools),
-            "calls": messages.results(round.task.observations),
-        }
-
-    async def _set_aside(self, turn: Payer, container: Container) -> None:
-        """Let a container wait for the results of its calls, for a while."""
-        timer = asyncio.get_running_loop().call_later(self._config.idle_seconds, self._expire, turn, container)
-        if (other := self._taken(turn)) is not None:
-            await self._end(other, "replaced")
-        self._warm[turn] = container, timer
-        async with self._changed:
-            self._changed.notify_all()
-
-    def _taken(self, turn: Payer) -> Container | None:
-        container, timer = self._warm.pop(turn, (None, None))
-        if timer is not None:
-            timer.cancel()
-        return container
-
-    def _expire(self, turn: Payer, container: Container) -> None:
-        if self._warm.get(turn, (None,))[0] is container:
-            self._taken(turn)
-            self._spawn(self._end(container, "idle"))
-
-    async def _end(self, container: Container, how: str) -> None:
-        kept_of, failed = self._config.keep, how.startswith("failed")
-        try:
-            if self._config.home is not None and (kept_of == "all" or (failed and kept_of == "failed")):
-                folder = self._config.home / f"{container.ticket.turn}-{ids.new()}"
-                with suppress(OSError):
-                    await asyncio.to_thread(container.keep, folder, how)
-        finally:
-            await container.close()
-            async with self._changed:
-                self._open -= 1
-                self._changed.notify_all()
-
     async def _sweep(self) -> None:
         while True:
-            await self.sweep()
-            await asyncio.sleep(kept.SWEEP_SECONDS)
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            # A record that cannot be removed now is tried again.
+            with suppress(OSError):
+                await self.sweep()
+            await asyncio.sleep(SWEEP_SECONDS)
 
 
-def _how(outcome: PlannerOutcome) -> str:
-    """Return how a round left its container."""
-    match outcome:
-        case PlanDraft(plan=plan):
-            return "completed" if plan.complete else WAITS
-        case ClarificationNeeded():
-            return WAITS
-        case Answered():
-            return "completed"
+def _waits(outcome: PlannerOutcome) -> bool:
+    """Return whether the container waits for the results of its calls, or for a thought."""
+    return isinstance(outcome, ClarificationNeeded) or (isinstance(outcome, PlanDraft) and not outcome.plan.complete)
 
 
 def _answer(container: Container, ended: Ended) -> Answered:

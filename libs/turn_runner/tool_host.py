@@ -14,7 +14,6 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -56,11 +55,6 @@ class Ticket:
     until: float
     """By `time.monotonic`."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-
-    @property
-    def binding(self) -> str:
-        """The digest of what the token is bound to, for logs."""
-        return sha256("\0".join((self.turn, self.agent, *sorted(self.tools))).encode()).hexdigest()[:16]
 
     def check(self, token: str, tools: Collection[str]) -> None:
         """Refuse what the token does not permit, with `NotYours`."""

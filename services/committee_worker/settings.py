@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FilePath, model_validator
 
 if TYPE_CHECKING:
     from libs.turn_runner import Config
@@ -20,9 +20,9 @@ class Containers(BaseModel):
     """Whether each turn runs in a container of its own, which asks for tools and the model over a socket."""
     mode: Literal["model", "mock"] = "model"
     """The mode of the bundled program: `model` asks the configured model, `mock` plays a script."""
-    program: Path | None = None
+    program: FilePath | None = None
     """A Python program to run in place of the bundled one."""
-    script: Path | None = None
+    script: FilePath | None = None
     """The script of the mode `mock`: JSON, a list of rounds."""
     seconds: float = Field(default=600.0, gt=0)
     """The deadline of a container."""
@@ -30,6 +30,8 @@ class Containers(BaseModel):
     """How long a container waits for its calls; after that, another one goes on with their results."""
     at_once: int = Field(default=8, ge=1)
     """Containers of this process at once; each may take 512 MB."""
+    at_once_per_tenant: int = Field(default=4, ge=1)
+    """One tenant's share of these."""
     keep: Literal["none", "failed", "all"] = "failed"
     """The containers whose input, output and log are kept, in `turns` of the data directory."""
     keep_seconds: float = Field(default=86_400.0, ge=0)
@@ -68,6 +70,7 @@ class Settings(BaseModel):
             seconds=asked.seconds,
             idle_seconds=asked.idle_seconds,
             at_once=asked.at_once,
+            at_once_per_tenant=asked.at_once_per_tenant,
             keep=asked.keep,
             keep_seconds=asked.keep_seconds,
             home=home,

@@ -82,7 +82,9 @@ def program(folder: Path, text: str) -> dict[str, Any]:
     return {"program": file}
 
 
-async def planned(runner: TurnRunner, *done: tuple[str, str], text: str = "do it", turn: str = "t") -> PlannerOutcome:
+async def planned(
+    runner: TurnRunner, *done: tuple[str, str], text: str = "do it", turn: str = "t", tenant: str = "local"
+) -> PlannerOutcome:
     """Ask for the next plan of a turn, of which these calls (tool, result) have ended."""
     seen = tuple(
         Observation(ordinal=1, tool=tool, description="it", state=StepState.SUCCEEDED, data=result)
@@ -90,7 +92,7 @@ async def planned(runner: TurnRunner, *done: tuple[str, str], text: str = "do it
     )
     agent = AgentRole(id="editor", role="edits", prompt="Be short.")
     task = Task(text=text, intent="other", tools=("edit-files.*",), agent=agent, observations=seen)
-    with paid_by(Payer("local", "s", turn)):
+    with paid_by(Payer(tenant, "s", turn)):
         return await runner.plan(task, skills().tools)
 
 
@@ -308,6 +310,27 @@ async def test_waiting_container_makes_room_for_another_turn(tmp_path: Path, rig
         assert [calls(each) for each in both] == [[READ], [READ]]
         assert counted.most == 1
         assert said(await planned(runner, ("edit-files.read", "text"), turn="a")) == "Done."
+
+
+HANGS = """
+import time
+while given['turn']['prompt'] == 'hang': time.sleep(60)
+end('fine')
+"""
+
+
+@pytest.mark.requirement("P8")
+async def test_containers_of_one_tenant_leave_room_for_others(tmp_path: Path, rig: Rig) -> None:
+    counted = Counted(rig.launcher())
+    bounds = {"at_once": 2, "at_once_per_tenant": 1, **program(tmp_path, HANGS)}
+    async with runner_of(rig, tmp_path, launcher=counted, **bounds) as runner:
+        hung = [asyncio.create_task(planned(runner, text="hang", turn=turn)) for turn in ("a", "b")]
+        assert said(await planned(runner, tenant="other")) == "fine"
+        for task in hung:
+            task.cancel()
+        await asyncio.wait(hung)
+        await counted.none_left()
+        assert counted.turns == 2
 
 
 @pytest.mark.requirement("S1-04", "S1-20")

@@ -129,3 +129,22 @@ async def test_doctor_says_why_no_sandbox_works(monkeypatch: pytest.MonkeyPatch,
     assert "docker run" in shown["sandbox: docker"].mend
     assert shown["sandbox: bubblewrap"].mend == "install the package bubblewrap"
     assert shown["sandbox: sandbox"].state == "note"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap here")
+async def test_doctor_shows_which_sandbox_runs_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_SANDBOX", "bubblewrap")
+    monkeypatch.setenv("SUMA_COMMITTEE_WORKER__CONTAINERS__ENABLED", "true")
+    finding = (await found())["sandbox: turns"]
+    assert (finding.state, finding.detail) == (
+        "ok",
+        "each runs in a container of bubblewrap: the bundled program, mode model",
+    )
+
+
+async def test_doctor_finds_turns_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_SANDBOX", "none")
+    monkeypatch.setenv("SUMA_COMMITTEE_WORKER__CONTAINERS__ENABLED", "true")
+    finding = (await found())["sandbox: turns"]
+    assert (finding.state, "is refused" in finding.detail) == ("problem", True)
