@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from secrets import token_hex
 
 import docker
 from docker.errors import DockerException
@@ -36,7 +37,7 @@ async def engine() -> AsyncIterator[str]:
         # It serves containers without a network; rules of its own would only disturb those of others.
         closed = ("--iptables=false", "--ip6tables=false", "--bridge=none", "--log-level=error", "--shutdown-timeout=1")
         # A containerd of the machine may serve several engines, which must not see each other's containers.
-        apart = f"suma-{Path(folder).name}"
+        apart = f"suma-{token_hex(6)}"
         spaces = (f"--containerd-namespace={apart}", f"--containerd-plugins-namespace={apart}-plugins")
         with Path(folder, "log").open("wb") as log:
             server = await asyncio.create_subprocess_exec(
