@@ -278,6 +278,10 @@ async def _tool_servers(settings: Process) -> AsyncIterator[Finding]:
     )
     for setting, server in servers:
         name, given = server.name, server.settings
+        if given.command:
+            # Its sandbox is tried as such.
+            yield Finding("tools", name, *_tool_program(settings, given.address))
+            continue
         mend = f"correct SUMA_TOOL_EXECUTOR__{setting}__{name.upper()}, its token, or the server"
         try:
             async with asyncio.timeout(PROBE_SECONDS):
@@ -289,6 +293,13 @@ async def _tool_servers(settings: Process) -> AsyncIterator[Finding]:
         else:
             detail = f"{given.address} lists {len(tools)} tools; `suma tools list` shows which are offered"
             yield Finding("tools", name, "ok", detail)
+
+
+def _tool_program(settings: Process, address: str) -> tuple[State, str, str]:
+    """Return the state of a server that is a program, without starting it."""
+    if settings.sandbox == "none":
+        return "problem", f"{address}: NO_SANDBOX, so it is refused", "set SUMA_SANDBOX, or remove the server"
+    return "ok", f"{address}; `suma tools list` starts it and shows its tools", ""
 
 
 NO_TURNS = "turns run in containers, and no sandbox works, so each is refused"

@@ -45,14 +45,15 @@ class Unusable(ValueError):
 
 
 def pin(listed: Listed, server: RemoteServer) -> str:
-    """Return the SHA-256 of everything that the server says of the tool, and of the server's address.
+    """Return the SHA-256 of everything that the server says of the tool, and of the server's address, or of its
+    command and files.
 
     Raises:
         Unusable: the description is too large, or is not JSON.
     """
     said = [listed.name, listed.title, listed.description, listed.parameters, listed.returns, listed.hints]
     try:
-        whole = canonical([server.url, *said])
+        whole = canonical([[*server.command, listed.source] if server.command else server.url, *said])
     except (Uncanonical, RecursionError) as error:
         raise Unusable("its description is not JSON") from error
     if len(whole) > DEFINITION_BYTES_MOST:
@@ -84,10 +85,12 @@ def define(name: str, listed: Listed, server: RemoteServer) -> ToolDefinition:
         params=parameters,
         returns=_returns(listed.returns),
         declared=effect,
-        leaves_machine=True,
-        destination=server.host,
+        # A program has no network.
+        leaves_machine=not server.command,
+        destination=server.host or None,
         costs_money=_names(server.costs_money, listed.name),
         tenants=server.tenants,
+        remote=True,
         # Settings that change the tool's class make it another tool: a plan from before does not run.
         digest=hashlib.sha256(canonical([tool, digest, effect.value, server.tenants])).hexdigest(),
     )

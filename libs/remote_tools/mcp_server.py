@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol over streamable HTTP, revisions 2025-11-25 and 2026-07-28.
+"""A server of the Model Context Protocol, revisions 2025-11-25 and 2026-07-28: over streamable HTTP, or a program.
 
 Each listing and each call opens a connection of its own, so nothing is lost with a process. A call lists the tools
 first and compares the description, in the same connection, so that an approved tool cannot be exchanged before the
@@ -29,13 +29,15 @@ from libs.remote_tools.ports import (
 )
 from libs.remote_tools.settings import RemoteServer
 from libs.resilience import GuardedCall
+from libs.sandbox import NoSandbox
 from libs.tools import Intent, Outcome
 
 if TYPE_CHECKING:
     from mcp.client import Client
     from mcp_types import CallToolResult, ContentBlock, Tool
 
-    from libs.remote_tools.outbound import Outbound
+    from libs.remote_tools.outbound import Wire
+    from libs.sandbox import Backend
 
 T = TypeVar("T")
 
@@ -54,9 +56,13 @@ class ServerConnection:
     """A connection that is open. `called` becomes true before the call is sent."""
 
     client: Client
-    wire: Outbound
+    wire: Wire
     limit: asyncio.Timeout
     called: bool = False
+
+
+async def _no_sandbox() -> Backend:
+    raise NoSandbox("this process has no sandbox for programs", "see `suma doctor`")
 
 
 @dataclass
@@ -64,6 +70,8 @@ class McpServer:
     name: str
     settings: RemoteServer
     guard: GuardedCall
+    backend: Callable[[], Awaitable[Backend]] = _no_sandbox
+    """Returns the sandbox in which a server that is a program runs."""
     protocol: str = field(default="mcp", init=False)
 
     async def tools(self) -> Sequence[Listed]:
@@ -88,23 +96,23 @@ class McpServer:
 
     async def _session(self, work: Callable[[ServerConnection], Awaitable[T]]) -> T:
         # Imported here, in a thread: the SDK takes a second to load, and most installations have no such server.
-        await asyncio.to_thread(import_module, "libs.remote_tools.outbound")
-        from libs.remote_tools.outbound import FAULTS, Outbound, mcp_client
+        await asyncio.to_thread(import_module, "libs.remote_tools.sandboxed")
+        from libs.remote_tools.outbound import FAULTS, Outbound
+        from libs.remote_tools.sandboxed import SandboxWire
 
         done: list[T] = []
         failed: list[SumaError] = []
         session: ServerConnection | None = None
-        wire = Outbound(self.settings)
+        program = bool(self.settings.command)
+        wire: Wire = SandboxWire(self.settings, self.backend) if program else Outbound(self.settings)
         try:
-            async with asyncio.timeout(self.settings.connect_seconds) as limit, wire:
-                wire.headers.update(await asyncio.to_thread(self.settings.secret_headers))
-                async with mcp_client(self.settings.url, wire) as client:
-                    session = ServerConnection(client, wire, limit)
-                    try:
-                        done.append(await work(session))
-                    except SumaError as error:
-                        # Leaving the client with an error would wrap it in exception groups.
-                        failed.append(error)
+            async with asyncio.timeout(self.settings.connect_seconds) as limit, wire.connected() as client:
+                session = ServerConnection(client, wire, limit)
+                try:
+                    done.append(await work(session))
+                except SumaError as error:
+                    # Leaving the client with an error would wrap it in exception groups.
+                    failed.append(error)
         except FAULTS as error:
             # One that comes while the connection closes changes nothing.
             if not done and not failed:
@@ -118,7 +126,7 @@ class McpServer:
         cursor: str | None = None
         for _ in range(PAGES_MOST):
             page = await session.client.list_tools(cursor=cursor, cache_mode="bypass")
-            found += map(_read, page.tools)
+            found += (_read(tool, session.wire.source) for tool in page.tools)
             cursor = page.next_cursor
             if len(found) > TOOLS_MOST:
                 break
@@ -139,10 +147,10 @@ class McpServer:
         return result
 
 
-def _failure(error: Exception, wire: Outbound, *, called: bool) -> SumaError:
+def _failure(error: Exception, wire: Wire, *, called: bool) -> SumaError:
     """Return what an error of the connection or the protocol means for the effect."""
     leaf = next(_leaves(error))
-    code, words = getattr(leaf, "code", None), one_line(leaf)
+    code, words = getattr(leaf, "code", None), ": ".join(filter(None, (one_line(leaf), wire.words)))
     refused = wire.status is not None and 300 <= wire.status < 500 and wire.status not in (408, 425, 429)
     if wire.status in (401, 403):
         return ServerRefused(f"the server refuses our credentials (HTTP {wire.status})")
@@ -163,7 +171,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def _read(tool: Tool) -> Listed:
+def _read(tool: Tool, source: str) -> Listed:
     hints = tool.annotations.model_dump(mode="json", by_alias=True, exclude_none=True) if tool.annotations else {}
     return Listed(
         name=tool.name,
@@ -172,6 +180,7 @@ def _read(tool: Tool) -> Listed:
         returns=tool.output_schema,
         hints=hints,
         title=tool.title or "",
+        source=source,
     )
 
 

@@ -6,14 +6,17 @@ second answer of the name server cannot lead elsewhere. Proxies of the environme
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import ssl
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import httpx2
 from mcp.client import Client
+from mcp.client._transport import Transport
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, Implementation, InputRequiredResult
@@ -47,9 +50,22 @@ that do not fit the protocol, are ValueErrors.
 """
 
 
-def mcp_client(url: str, wire: Outbound) -> Client:
+class Wire(Protocol):
+    """The way to a server of the protocol. `status` is an HTTP status, `source` the digest of a program's folder."""
+
+    status: int | None
+    source: str
+
+    @property
+    def words(self) -> str:
+        """The last words of a program; empty over HTTP."""
+        ...
+
+    def connected(self) -> AbstractAsyncContextManager[Client]: ...
+
+
+def client_of(transport: Transport) -> Client:
     """Return a client of the protocol that offers the server no capabilities."""
-    transport = streamable_http_client(url, http_client=wire, max_sse_event_size=RESPONSE_BYTES_MOST)
     return Client(transport, client_info=Implementation(name="suma", version=__version__), cache=None)
 
 
@@ -76,6 +92,7 @@ class Outbound(httpx2.AsyncClient):
 
     def __init__(self, server: RemoteServer) -> None:
         self.status: int | None = None
+        self.source, self.words, self._server = "", "", server
         super().__init__(
             transport=_Screened(server.private, self._note),
             timeout=httpx2.Timeout(server.connect_seconds, read=server.call_seconds),
@@ -83,6 +100,17 @@ class Outbound(httpx2.AsyncClient):
             follow_redirects=False,
             headers={"Accept-Encoding": "identity", "User-Agent": f"suma/{__version__}"},
         )
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Client]:
+        """Yield a client of the server. Raises OSError or ValueError if its token cannot be read."""
+        async with self:
+            self.headers.update(await asyncio.to_thread(self._server.secret_headers))
+            transport = streamable_http_client(
+                self._server.url, http_client=self, max_sse_event_size=RESPONSE_BYTES_MOST
+            )
+            async with client_of(transport) as client:
+                yield client
 
     def _note(self, request: httpx2.Request, status: int) -> None:
         if request.method == "POST":

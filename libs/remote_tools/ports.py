@@ -66,6 +66,8 @@ class Listed:
     hints: Mapping[str, Any] = field(default_factory=dict)
     """Hints on effects. The server may lie, so they count only together with the settings."""
     title: str = ""
+    source: str = ""
+    """The digest of the files of a server that is a program."""
 
 
 class Server(Protocol):

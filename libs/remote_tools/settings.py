@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -18,12 +19,18 @@ TOKEN_BYTES_MOST = 16 * 1024
 
 
 class RemoteServer(BaseModel):
-    """A server that offers tools over HTTP, and how far it is trusted."""
+    """A server that offers tools over HTTP or is a program, and how far it is trusted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: str
+    url: str = ""
     """The server's endpoint. It must be public and https, unless `private` is true."""
+    command: tuple[str, ...] = ()
+    """Instead of a URL: a program with its arguments, which speaks over its standard input and output. It runs in the
+    sandbox, without network, with `folder` at `/server`.
+    """
+    folder: Path | None = None
+    """The program's files: at most 5,000 with 64 MiB, without links."""
     private: bool = False
     """The server is on this machine or network: http and private addresses are allowed."""
     token: SecretStr | None = None
@@ -51,6 +58,12 @@ class RemoteServer(BaseModel):
     def _reachable(self) -> Self:
         if self.token is not None and self.token_file is not None:
             raise ValueError("set token or token_file, not both")
+        if bool(self.url) == bool(self.command):
+            raise ValueError("set url or command, one of both")
+        if self.command:
+            if self.token or self.token_file or self.headers or self.private or not all(self.command):
+                raise ValueError("a program has no token, no headers and no network, and its words are not empty")
+            return self
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.port == 0:
             raise ValueError("url must be an address such as https://example.org/mcp, without a user")
@@ -67,7 +80,9 @@ class RemoteServer(BaseModel):
 
     @property
     def address(self) -> str:
-        """The server's origin, without path and query, for people and for policy."""
+        """The server's origin, without path and query, or its command; for people and for policy."""
+        if self.command:
+            return f"sandbox: {shlex.join(self.command)}{f' in {self.folder}' if self.folder else ''}"
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
 

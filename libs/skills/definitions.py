@@ -162,6 +162,8 @@ class ToolDefinition:
     """Whether a call is charged for, as its author or the settings of its server say."""
     tenants: tuple[str, ...] = ()
     """The tenants that may use the tool; empty: all."""
+    remote: bool = False
+    """Whether a server of tools runs it."""
     deletes_with: str = ""
     """The boolean parameter, if any, that makes the tool delete or overwrite as well."""
     _rules: Draft202012Validator = field(init=False, repr=False, compare=False)
@@ -187,6 +189,13 @@ class ToolDefinition:
             Risk.SECRET: any(schema.get("writeOnly") is True for schema in self.properties.values()),
         }
         return tuple(risk for risk, there in found.items() if there)
+
+    @property
+    def source(self) -> str:
+        """Where the tool comes from: a skill, a package of the settings, or a server of tools."""
+        if not self.from_outside:
+            return "skill"
+        return "server" if self.remote else "package"
 
     def deletes(self, args: Mapping[str, Any]) -> bool:
         """Return whether a call with these args would delete something. Any flag value except False counts as true."""

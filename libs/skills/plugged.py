@@ -47,6 +47,7 @@ def as_json(tool: ToolDefinition) -> dict[str, Any]:
         "destination": tool.destination,
         "costs_money": tool.costs_money,
         "tenants": list(tool.tenants),
+        "remote": tool.remote,
         "digest": tool.digest,
     }
 

@@ -177,7 +177,7 @@ class CommandRuns:
             NoSandboxHere: there is no sandbox; nothing was run.
             TooLarge: the folder is larger than a sandbox may hold.
         """
-        backend = await self._backend()
+        backend = await self.backend()
         room = await self._room(_name(whose, stage.tree.root))
         async with room.busy:
             left_out = await asyncio.to_thread(room.scratch.bring, stage)
@@ -201,7 +201,7 @@ class CommandRuns:
                 await self._leave(room)
             await self._stack.aclose()
 
-    async def _backend(self) -> Sandboxes:
+    async def backend(self) -> Sandboxes:
         """Return the first backend that isolates, as a real run shows. Raises `NoSandboxHere`, with each problem."""
         async with self._choosing:
             if self._chosen is not None:
@@ -223,9 +223,7 @@ class CommandRuns:
                 self._chosen = backend
                 return backend
             why = "; ".join(problems) or "SUMA_SANDBOX is none"
-            refusal = (
-                f"no sandbox works here, so commands and programs of skills are refused ({why}); see `suma doctor`"
-            )
+            refusal = f"no sandbox works here, so commands and programs are refused ({why}); see `suma doctor`"
             self._refusal = self._now(), refusal
             raise NoSandboxHere(refusal)
 

@@ -44,10 +44,10 @@ def build(platform: Platform) -> Service:
     )
     local, contents = LocalSkills(platform, workspaces), Contents(settings)
     history = History(platform, workspaces, settings, fence=fence_of)
-    remote, cleared = _remote(platform, settings), ContentsCleared(platform.objects)
+    commands = CommandRuns(platform.sandboxes, settings.commands)
+    remote, cleared = _remote(platform, settings, commands), ContentsCleared(platform.objects)
     outside = partial(_outside, platform, remote)
     chain = Chain(platform, workspaces, outside, settings.web)
-    commands = CommandRuns(platform.sandboxes, settings.commands)
     work = CallRunner(
         platform,
         workspaces,
@@ -86,11 +86,14 @@ def build(platform: Platform) -> Service:
     )
 
 
-def _remote(platform: Platform, settings: Settings) -> RemoteTools:
+def _remote(platform: Platform, settings: Settings, commands: CommandRuns) -> RemoteTools:
     """Return the registry of remote tools, and make it the catalogue's source of them."""
     calls = platform.guarded_calls
     servers: list[Server] = [
-        *(McpServer(name, given, calls.to(f"mcp:{name}")) for name, given in settings.mcp_servers.items()),
+        *(
+            McpServer(name, given, calls.to(f"mcp:{name}"), commands.backend)
+            for name, given in settings.mcp_servers.items()
+        ),
         *(A2aAgent(name, given, calls.to(f"a2a:{name}")) for name, given in settings.a2a_agents.items()),
     ]
     remote = RemoteTools(platform.database, platform.clock, servers)

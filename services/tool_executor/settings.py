@@ -84,6 +84,8 @@ class Settings(Limits):
     def _apart(self) -> Self:
         if both := self.mcp_servers.keys() & self.a2a_agents.keys():
             raise ValueError(f"{', '.join(sorted(both))}: a name is that of an MCP server or of an agent, not of both")
+        if programs_there := sorted(name for name, agent in self.a2a_agents.items() if agent.command):
+            raise ValueError(f"{', '.join(programs_there)}: an agent has a url, not a command")
         return self
 
     @field_validator("mcp_servers", "a2a_agents")

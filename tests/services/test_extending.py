@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
+import socket
+import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,11 @@ from libs.events import PlanRejected, StepChanged, StepState, ToolCall, TurnEnde
 from libs.events.topics import OBSERVERS
 from libs.hooks import Gates
 from libs.hooks import load as load_hooks
+from libs.remote_tools import ServerDown
+from libs.remote_tools.mcp_server import McpServer
+from libs.resilience import GuardedCall
 from libs.skills import Skills, read_skill
+from libs.tools import Intent
 from libs.tools import load as load_tools
 from services import observers
 from services.settings import Process, everything
@@ -96,3 +103,40 @@ async def test_agent_of_the_page_cannot_write(home: Dsns, tmp_path: Path, given:
     async with run_platform(home, tmp_path, agents=given.agents) as at:
         assert (await act(at, agent="reader", call=call)).state == "refused"
         assert [event for event in await at.logged("s") if isinstance(event, PlanRejected)]
+
+
+async def test_server_of_the_page_is_called_over_http(
+    home: Dsns, tmp_path: Path, given: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setenv("PORT", str(port))
+    monkeypatch.setenv("SUMA_TOOL_EXECUTOR__MCP_SERVERS__TICKETS__URL", f"http://127.0.0.1:{port}/mcp")
+    program = await asyncio.create_subprocess_exec(sys.executable, tmp_path / "page" / "acme_tickets.py")
+    try:
+        async with asyncio.timeout(60):
+            while (tickets := await _answering(everything())) is None:
+                assert program.returncode is None
+        intent = Intent("i", "t", "s", "turn", "s1", "tickets.create", {"title": "a door"}, 1, lambda: True)
+        done = await tickets.call("create", intent, unchanged=lambda found: None)
+        assert done.data["text"] == "created a door"
+    finally:
+        program.kill()
+        await program.wait()
+
+
+async def _answering(settings: Process) -> McpServer | None:
+    """Return the server once it listens."""
+    given = settings.of("tool_executor").mcp_servers["tickets"]  # type: ignore[attr-defined]
+    tickets = McpServer("tickets", given, GuardedCall("tickets"))
+    try:
+        assert [tool.name for tool in await tickets.tools()] == ["create"]
+    except ServerDown:
+        return None
+    return tickets
+
+
+def test_program_of_the_page_has_its_settings(given: Process) -> None:
+    words = given.of("tool_executor").mcp_servers["words"]  # type: ignore[attr-defined]
+    assert (words.command, words.folder, words.read_only) == (("python3", "server.py"), Path("/srv/words"), ("count",))
