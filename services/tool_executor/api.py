@@ -231,6 +231,8 @@ async def tools(tenant: Tenant, state: Here) -> dict[str, Any]:
                 "description": tool.description,
                 "mutates": tool.mutates,
                 "effect_class": tool.effect_class.value,
+                "risks": list(tool.risks),
+                "source": tool.source,
                 "params": dict(tool.params),
             }
             for tool in state.platform.skills.tools_for(tenant)

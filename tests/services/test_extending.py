@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from libs.clients.calls import call
 from libs.database import Dsns
 from libs.events import PlanRejected, StepChanged, StepState, ToolCall, TurnEnded
 from libs.events.topics import OBSERVERS
@@ -27,7 +28,7 @@ from libs.tools import Intent
 from libs.tools import load as load_tools
 from services import observers
 from services.settings import Process, everything
-from tests.support.platform import REPOSITORY, RunningPlatform, plan, run_platform, scripted_model
+from tests.support.platform import REPOSITORY, TENANT, RunningPlatform, plan, run_platform, scripted_model
 
 PAGE = (REPOSITORY / "docs" / "extending.md").read_text("utf-8")
 FILES = dict(re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -69,6 +70,17 @@ async def test_tool_of_the_page_runs(home: Dsns, tmp_path: Path, given: Process)
         assert await at.steps("s") == {1: StepState.SUCCEEDED}
 
 
+@pytest.mark.requirement("S2-07")
+async def test_one_list_has_every_tool_with_its_risks(home: Dsns, tmp_path: Path, given: Process) -> None:
+    tools = load_tools(given.of("tool_executor").tools)  # type: ignore[attr-defined]
+    async with run_platform(home, tmp_path, tools=tools) as at:
+        found = await call(at.platform, "tool_executor", "GET", "/internal/v1/tools", tenant=TENANT)
+        listed = {tool["name"]: (tool["source"], tool["risks"], tool["effect_class"]) for tool in found["tools"]}
+        assert listed["clock.now"] == ("package", ["reads"], "pure")
+        assert listed["web.fetch"] == ("skill", ["reads", "network"], "pure")
+        assert listed["manage-files.delete"] == ("skill", ["changes"], "staged")
+
+
 @pytest.mark.requirement("S0-35")
 async def test_gate_of_the_page_refuses_one_call_of_two(home: Dsns, tmp_path: Path, given: Process) -> None:
     gates = Gates(load_hooks(given.hooks.gates), seconds=given.hooks.seconds)
@@ -99,9 +111,9 @@ def test_skill_of_the_page_is_valid(tmp_path: Path, given: Process) -> None:
 
 @pytest.mark.requirement("S1-22")
 async def test_agent_of_the_page_cannot_write(home: Dsns, tmp_path: Path, given: Process) -> None:
-    call = ToolCall(tool=WRITE, args={"path": "b.txt", "content": "x"})
+    given_call = ToolCall(tool=WRITE, args={"path": "b.txt", "content": "x"})
     async with run_platform(home, tmp_path, agents=given.agents) as at:
-        assert (await act(at, agent="reader", call=call)).state == "refused"
+        assert (await act(at, agent="reader", call=given_call)).state == "refused"
         assert [event for event in await at.logged("s") if isinstance(event, PlanRejected)]
 
 

@@ -19,6 +19,9 @@ class ToolShown(ResponseModel):
     description: str
     mutates: bool
     effect_class: EffectClass
+    risks: list[Literal["reads", "changes", "network", "cost", "secret"]]
+    source: Literal["skill", "package", "server"]
+    """Where it comes from: a skill, a package of the settings, or a server of tools."""
     params: dict[str, Any]
 
 
