@@ -1,4 +1,4 @@
-"""`suma tools`: tools of other servers, and approvals of their descriptions."""
+"""`suma tools`: all tools, those of other servers, and approvals of their descriptions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from services.cli import completion, words
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
 from services.cli.terminal import Json, connected, console, interactive, print_done, print_json
 
-app = typer.Typer(help="Tools of other servers.", no_args_is_help=True)
+app = typer.Typer(help="Tools, and those of other servers.", no_args_is_help=True)
 
 Which = Annotated[
     str,
     typer.Argument(metavar="TOOL", help="Its name, such as tickets.create.", autocompletion=completion.remote_tools),
 ]
 WAITING = ("new", "changed")
+LABELS = ("name", "source", "risks", "state", "reason", "effect_class", "digest", "approved_by", "approved_at")
 
 
 @app.command(name="list")
@@ -37,6 +38,21 @@ def list_(as_json: Json = False) -> None:
         raise typer.Exit(NOT_DONE)
 
 
+@app.command(name="all")
+def all_(as_json: Json = False) -> None:
+    """List every tool that plans may use, with its origin, risks and effect class."""
+    with connected() as client:
+        found = client.get("/v1/tools")["tools"]
+    if as_json:
+        print_json(found)
+        return
+    table = Table("tool", "from", "risks", "effect", "what it does", box=None, pad_edge=False)
+    for tool in sorted(found, key=lambda tool: str(tool["name"])):
+        cells = (tool["name"], tool["source"], ", ".join(tool["risks"]), tool["effect_class"], tool["description"])
+        table.add_row(*(Text(words.line(cell, 90)) for cell in cells))
+    console.print(table)
+
+
 @app.command()
 def pending(as_json: Json = False) -> None:
     """List the tools that wait for an approval: new ones, and those whose description changed."""
@@ -51,8 +67,10 @@ def pending(as_json: Json = False) -> None:
 
 @app.command()
 def show(tool: Which, as_json: Json = False) -> None:
-    """Show what a server says of one tool, and how it may act."""
-    found = _tool(tool)
+    """Show a tool, and how it may act; of a server's tool, what the server says of it."""
+    with connected() as client:
+        known = {each["name"]: each for each in client.get("/v1/tools")["tools"] if each["source"] != "server"}
+    found = known[tool] if tool in known else _tool(tool)
     if as_json:
         print_json(found)
     else:
@@ -123,11 +141,12 @@ def _table(tools: Iterable[Mapping[str, Any]]) -> Table:
 
 
 def _print_tool(tool: Mapping[str, Any]) -> None:
-    for label in ("name", "state", "reason", "effect_class", "digest", "approved_by", "approved_at"):
-        if tool[label]:
-            console.print(Text(f"{label:14}", style="dim"), Text(words.line(str(tool[label]), 200)))
+    for label in LABELS:
+        if value := tool.get(label):
+            shown = ", ".join(value) if isinstance(value, list) else str(value)
+            console.print(Text(f"{label:14}", style="dim"), Text(words.line(shown, 200)))
     for label in ("description", "approved_description"):
-        if tool[label] and not (label == "approved_description" and tool[label] == tool["description"]):
+        if tool.get(label) and not (label == "approved_description" and tool[label] == tool["description"]):
             console.print(Text(f"\n{label}:", style="dim"))
             console.print(Text(words.plain(tool[label])))
     console.print(Text("\narguments:", style="dim"))

@@ -173,6 +173,9 @@ export const contentQuery = (session: string, path: string, side: "before" | "af
     staleTime: Infinity,
   });
 
+export const toolsQuery = () =>
+  queryOptions({ queryKey: ["tools"], queryFn: () => data(api.GET("/v1/tools")) });
+
 export const agentsQuery = () =>
   queryOptions({ queryKey: ["agents"], queryFn: () => data(api.GET("/v1/agents")) });
 

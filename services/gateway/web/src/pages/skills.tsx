@@ -4,7 +4,7 @@ import { ArrowLeft, FlaskConical, Search, Sparkles } from "lucide-react";
 import { useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { useSend } from "@/api/commands";
-import { skillQuery, skillsQuery } from "@/api/queries";
+import { skillQuery, skillsQuery, toolsQuery } from "@/api/queries";
 import { Json } from "@/components/json";
 import { Markdown } from "@/components/markdown";
 import { Empty, Loaded } from "@/components/states";
@@ -56,7 +56,33 @@ function All({ root, folder, setRoot }: { root: string; folder: string; setRoot:
           </ul>
         )}
       </Loaded>
+      <Tools words={words.toLowerCase()} />
     </Page>
+  );
+}
+
+/** Every tool that plans may use: of skills, of packages, and of other servers. */
+function Tools({ words }: { words: string }) {
+  const query = useQuery(toolsQuery());
+  return (
+    <section aria-labelledby="tools" className="flex flex-col gap-2 pt-8">
+      <h2 id="tools" className="text-lg font-semibold">Tools</h2>
+      <Loaded query={query}>
+        {({ tools }) => (
+          <ul className="overflow-hidden rounded-xl border border-line bg-surface">
+            {tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(words)).map((tool) => (
+              <li key={tool.name} className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2 last:border-b-0">
+                <code className="font-mono text-sm break-all">{tool.name}</code>
+                {tool.source !== "skill" && <Badge tone="info">{tool.source}</Badge>}
+                {tool.risks.map((risk) => <Badge key={risk} tone={risk === "reads" ? "neutral" : "warn"}>{risk}</Badge>)}
+                <span className="text-sm text-muted">{tool.effect_class.replaceAll("_", " ")}</span>
+                <span className="basis-full text-sm text-muted [overflow-wrap:anywhere]">{tool.description}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </section>
   );
 }
 
