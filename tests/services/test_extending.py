@@ -75,6 +75,11 @@ async def test_one_list_has_every_tool_with_its_risks(home: Dsns, tmp_path: Path
     tools = load_tools(given.of("tool_executor").tools)  # type: ignore[attr-defined]
     async with run_platform(home, tmp_path, tools=tools) as at:
         found = await call(at.platform, "tool_executor", "GET", "/internal/v1/tools", tenant=TENANT)
+        # A tool that the list names can be called by its name.
+        turn = await at.say("the time", session="s", call=ToolCall(tool="clock.now", args={"zone": "Etc/UTC"}))
+        await at.finish(turn, session="s")
+        changed = [event for event in await at.logged("s") if isinstance(event, StepChanged)]
+        assert str(changed[-1].data).endswith("+00:00'}")
         listed = {tool["name"]: (tool["source"], tool["risks"], tool["effect_class"]) for tool in found["tools"]}
         assert listed["clock.now"] == ("package", ["reads"], "pure")
         assert listed["web.fetch"] == ("skill", ["reads", "network"], "pure")

@@ -12,8 +12,9 @@ import pytest
 from libs.database import Dsns
 from libs.errors import Unavailable
 from libs.events import EventDeadLettered, StepState, ToolRequested
-from libs.hooks import Action, Gates, Hook, Observed, Point
-from services import observers
+from libs.hooks import Action, BadHook, Gates, Hook, Observed, Point
+from services import observers, wiring
+from services.settings import BadSettings, everything
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 WRITE = ("edit-files.write", {"path": "b.txt", "content": "b"})
@@ -152,6 +153,22 @@ async def test_failing_observer_dead_letters_and_disturbs_nothing(home: Dsns, tm
         dead = await at.until(EventDeadLettered, session="s")
         assert (dead.group, dead.event_type) == ("observers", "suma.turn.started.v1")
     assert len(seen) == 1
+
+
+def test_gate_after_its_action_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_HOOKS__GATES", '{"on_tool_result": ["acme:gate"]}')
+    with pytest.raises(BadSettings, match="on_tool_result is after its action"):
+        everything()
+
+
+@pytest.mark.parametrize(("kind", "service"), [("GATES", "tool_executor"), ("OBSERVERS", "gateway")])
+async def test_unfit_hook_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, service: str
+) -> None:
+    monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv(f"SUMA_HOOKS__{kind}", '{"on_task_start": ["acme_gone:gate"]}')
+    with pytest.raises(BadHook, match="No module named 'acme_gone'"):
+        await wiring.ports(everything(), [service])
 
 
 async def test_group_without_observers_holds_no_records(home: Dsns, tmp_path: Path) -> None:
