@@ -152,7 +152,10 @@ async def migrate(settings: Process) -> Sequence[str]:
     """
     servers = wiring.owners_servers(settings)
     await startup_checks.answered(wiring.asks(servers), within=settings.start_seconds)
-    groups = {name: [topic.name for topic in TOPICS.values() if name in topic.consumers] for name in catalog.NAMES}
+    groups = {
+        name: [topic.name for topic in TOPICS.values() if name in topic.consumers and not topic.projected]
+        for name in catalog.NAMES
+    }
     observed = [name for name, topic in TOPICS.items() if OBSERVERS in topic.optional]
     groups[OBSERVERS] = observed if settings.hooks.observers else []
     database = Database(servers.dsns)

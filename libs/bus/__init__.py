@@ -6,11 +6,13 @@ report, next to inbox, parked rows, dead letters and leases. An adapter only car
 
 from libs.bus.parked import ParkedCount, ParkedEvents, Waiting
 from libs.bus.ports import Record
+from libs.bus.projections import Subject
 
 __all__ = [
     "ParkedCount",
     "ParkedEvents",
     "Record",
+    "Subject",
     "Waiting",
     "kafka",
     "log",

@@ -25,8 +25,8 @@ $$;
 
 -- Committing: one batch of changesets in one transaction and one round trip (docs/bus.md 6 to 9).
 
--- Events of the transaction's tenants by their places in the log, for an apply that needs the data of an event: its input then
--- names the place instead of repeating the data. A missing event (trimmed, or of another tenant) is left out.
+-- Events of the transaction's tenants by their places in the log: for the apply functions of the previous release, until these
+-- are replaced.
 create or replace function bus.recorded(wanted text, parts int[], positions bigint[]) returns setof bus.log
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -127,12 +127,19 @@ declare
     moment constant timestamptz := bus.now();
     mine constant text[] := bus.tenants();
     rows bus.item[]; held int[] := '{}'; once int[]; fresh int[]; lost int[]; mixed int[];
-    foreign_row boolean; parks boolean; leased boolean; written int;
+    foreign_row boolean; parks boolean; leased boolean; projected int[]; written int;
 begin
-    select array_agg(i), bool_or((i.tenant = any (mine)) is not true), bool_or(i.parked is not null or i.state <> 'done'), bool_or(i.lease is not null)
-    into rows, foreign_row, parks, leased from jsonb_populate_recordset(usual, items) as i;
+    select array_agg(i), bool_or((i.tenant = any (mine)) is not true), bool_or(i.parked is not null or i.state <> 'done'),
+        bool_or(i.lease is not null),
+        array_agg(i.n) filter (where i.parked is null and (i.grp, i.topic) in (select j.grp, j.topic from bus.projections j))
+    into rows, foreign_row, parks, leased, projected from jsonb_populate_recordset(usual, items) as i;
     if foreign_row then
         raise exception 'a row names a tenant outside the transaction''s set' using errcode = '42501';
+    end if;
+    if projected is not null then
+        -- Handlers of the previous release: the projection has done these events, or will.
+        return (select jsonb_object_agg(p, 'seen') from unnest(projected) as p)
+            || coalesce(bus.guard((select jsonb_agg(i) from unnest(rows) as i where i.n <> all (projected))), '{}');
     end if;
     if parks or exists (select from bus.parked p where p.state = 'parked') then
         return bus.guard_parked((select jsonb_agg(i) from unnest(rows) as i));
@@ -289,13 +296,13 @@ end
 $$;
 
 -- The last statement of every commit: leases, parked rows, and then the events, whose positions are given under the
--- locked heads in ascending order, so that they are dense and no key is ever reordered. An event or a started lease names the
+-- locked heads in ascending order, so that they are dense and no key is ever reordered; then their projections. An event or a started lease names the
 -- item (`c`, from 0) whose tenant, key and headers it shares; its own values take precedence.
 create or replace function bus.settle(batch jsonb, fresh int[]) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     moment constant timestamptz := bus.now();
     mine constant text[] := bus.tenants();
-    positions jsonb; accepted int; written int; foreign_rows int;
+    positions jsonb; accepted int; written int; foreign_rows int; appended bus.span[]; left_behind jsonb;
 begin
     if batch ?| array['ends', 'cancels', 'parks'] then
         perform bus.settle_leases(batch, fresh);
@@ -342,16 +349,18 @@ begin
             returning g.event_id, g.position
         )
         select (select jsonb_object_agg(w.event_id, w.position) from written w), (select count(*) from written),
-               (select count(*) from fresh_events), (select count(*) from event e where (e.for_tenant = any (mine)) is not true)
-        into positions, written, accepted, foreign_rows;
+               (select count(*) from fresh_events), (select count(*) from event e where (e.for_tenant = any (mine)) is not true),
+               (select array_agg(row (l.topic, l.part, l.next - 1, l.next + l.k - 1)::bus.span) from locked l)
+        into positions, written, accepted, foreign_rows, appended;
         if foreign_rows > 0 then
             raise exception 'a row names a tenant outside the transaction''s set' using errcode = '42501';
         end if;
         if written <> accepted then
             raise exception 'an event names a topic or partition that is not declared' using errcode = '23503';
         end if;
+        left_behind := bus.project(appended);
     end if;
-    return coalesce(positions, '{}');
+    return jsonb_build_object('positions', coalesce(positions, '{}'), 'left', coalesce(left_behind, '[]'));
 end
 $$;
 
@@ -389,7 +398,143 @@ begin
     if batch ? 'asides' then
         perform bus.decide(batch -> 'asides', fresh);
     end if;
-    return jsonb_build_object('verdicts', verdicts, 'positions', bus.settle(batch, fresh));
+    return jsonb_build_object('verdicts', verdicts) || bus.settle(batch, fresh);
+end
+$$;
+
+-- Projections (docs/bus.md 20): functions over records of the log, each with a cursor for every partition of its topic.
+
+-- Project the appended records of each partition whose cursor is at the head before them. A projection that fails, or meets a row
+-- that is not free at once, is rolled back alone: it neither undoes nor delays its cause. Return the partitions left to the
+-- follower, as [[topic, part], …].
+create or replace function bus.project(appended bus.span[]) returns jsonb
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '10ms' as $$
+declare
+    projection record; projected int[]; events bus.log[]; behind jsonb := '[]';
+begin
+    for projection in
+        select j.grp, j.topic, j.function, array_agg(row (s.topic, s.part, s.after, s.upto)::bus.span) as spans
+        from bus.projections j join unnest(appended) as s using (topic) group by j.grp, j.topic order by j.grp, j.topic
+    loop
+        begin
+            with free as materialized (
+                select s.part, s.after, s.upto from unnest(projection.spans) as s
+                join bus.offsets o on o.grp = projection.grp and o.topic = projection.topic and o.part = s.part and o.position = s.after
+                order by s.part for update of o skip locked
+            ), moved as (
+                update bus.offsets o set position = f.upto from free f
+                where o.grp = projection.grp and o.topic = projection.topic and o.part = f.part
+            )
+            select (select array_agg(f.part) from free f), array_agg(l.event order by (l.event).part, (l.event).position)
+            into projected, events
+            from free f cross join lateral (
+                select g as event from bus.log g
+                where g.topic = projection.topic and g.part = f.part and g.position > f.after and g.position <= f.upto offset 0
+            ) as l;
+            if events is not null then
+                execute format('select %s($1)', projection.function) using events;
+            end if;
+        exception when others then
+            -- The follower meets the same error, and reports it.
+            projected := '{}';
+        end;
+        behind := behind || coalesce((
+            select jsonb_agg(jsonb_build_array(s.topic, s.part)) from unnest(projection.spans) as s
+            where (s.part = any (projected)) is not true
+        ), '[]');
+    end loop;
+    return behind;
+end
+$$;
+
+-- Project at most `most` of the next records of a partition; nothing while another process does. An error is searched by ever
+-- fewer records, so that the cursor stops right before the record at fault. Return the cursor, and the error at which it stopped.
+create or replace function bus.project_next(grp text, topic text, part int, most int) returns table ("position" bigint, error text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
+declare
+    projection constant text := (select j.function from bus.projections j where j.grp = project_next.grp and j.topic = project_next.topic);
+    place bigint; upto bigint; events bus.log[]; tenants text;
+begin
+    select greatest(o.position, f.position) into place from bus.offsets o
+    left join bus.floors f on f.topic = o.topic and f.part = o.part
+    where o.grp = project_next.grp and o.topic = project_next.topic and o.part = project_next.part for update of o skip locked;
+    while place is not null loop
+        begin
+            -- Handlers of an earlier release have done the events in the inbox.
+            select max(l.position), array_agg(l.event order by l.position) filter (where i.id is null), array_agg(distinct l.tenant)::text
+            into upto, events, tenants
+            from (
+                select g as event, g.position, g.tenant, g.event_id from bus.log g
+                where g.topic = project_next.topic and g.part = project_next.part and g.position > place order by g.position limit most
+            ) as l
+            left join bus.inbox i on i.grp = project_next.grp and i.id = l.event_id and i.state <> 'parked';
+            if events is not null then
+                perform set_config('suma.tenants', tenants, true);
+                execute format('select %s($1)', projection) using events;
+            end if;
+            update bus.offsets o set position = coalesce(upto, place)
+            where o.grp = project_next.grp and o.topic = project_next.topic and o.part = project_next.part;
+            return query select coalesce(upto, place), null::text;
+            return;
+        exception
+            when lock_not_available or deadlock_detected then
+                return;
+            when others then
+                if most = 1 then
+                    return query select place, sqlstate || ': ' || sqlerrm;
+                    return;
+                end if;
+                most := greatest(1, most / 8);
+        end;
+    end loop;
+end
+$$;
+
+-- The position of each cursor of these groups, the last one of its partition, and whether there is a process beside this member.
+create or replace function bus.cursors(grps text[], member text)
+returns table (grp text, topic text, part int, "position" bigint, last bigint, accompanied boolean)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+    select o.grp, o.topic, o.part, o.position, h.next - 1, (
+        select exists (select from bus.members m where m.member <> cursors.member and m.seen_at > bus.now() - interval '20 seconds')
+    )
+    from bus.projections j join bus.offsets o using (grp, topic) join bus.heads h using (topic, part)
+    where j.grp = any (grps) order by o.grp, o.topic, o.part
+$$;
+
+-- The subjects of the records in these spans, without their data.
+create or replace function bus.subjects(topic text, parts int[], after bigint[], upto bigint[])
+returns table (type text, tenant text, session text, turn text)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+    select distinct l.type, l.tenant, l.headers ->> 'sessionid', l.headers ->> 'turnid'
+    from unnest(parts, after, upto) as w(part, after, upto)
+    cross join lateral (
+        select * from bus.log g
+        where g.topic = subjects.topic and g.part = w.part and g.position > w.after and g.position <= w.upto offset 0
+    ) as l
+$$;
+
+-- Declare the function of a schema that projects a topic. The cursors begin where handlers of an earlier release have left off: at the
+-- group's offset, or before the first event that they parked. From then on `bus.guard` answers such handlers that all is done.
+create or replace function bus.declare_projection(grp text, topic text, function text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    insert into bus.projections values (grp, topic, function)
+    on conflict on constraint projections_pkey do update set function = excluded.function;
+    -- Wait for changesets that are being applied. The next ones meet the new functions, which know no change of those handlers.
+    lock table bus.inbox in share mode;
+    insert into bus.offsets as o (grp, topic, part, position, projected)
+    select declare_projection.grp, h.topic, h.part, coalesce(least(o.position, min(l.position) - 1), 0), true
+    from bus.heads h
+    left join bus.offsets o on o.grp = declare_projection.grp and o.topic = h.topic and o.part = h.part
+    left join bus.parked p on p.grp = declare_projection.grp and p.topic = h.topic and p.state = 'parked'
+    left join bus.log l on l.topic = h.topic and l.part = h.part and l.event_id = p.event_id
+    where h.topic = declare_projection.topic group by h.topic, h.part, o.position
+    on conflict on constraint offsets_pkey do update set position = excluded.position, projected = true;
+    with gone as (
+        delete from bus.parked p
+        where p.grp = declare_projection.grp and p.topic = declare_projection.topic and p.state = 'parked' returning p.event_id
+    )
+    delete from bus.inbox i using gone g where i.grp = declare_projection.grp and i.id = g.event_id;
 end
 $$;
 
@@ -474,13 +619,16 @@ create or replace function bus.advance(grps text[], topics text[], parts int[], 
 language sql security definer set search_path = pg_catalog, pg_temp as $$
     insert into bus.offsets as o (grp, topic, part, position)
     select * from unnest(grps, topics, parts, positions) as w(grp, topic, part, position) order by 1, 2, 3
-    on conflict (grp, topic, part) do update set position = greatest(o.position, excluded.position)
+    on conflict (grp, topic, part) do update set position = greatest(o.position, excluded.position) where not o.projected
 $$;
 
 -- The lag of each group, in records that still exist.
 create or replace function bus.lag(grps text[]) returns table (grp text, topic text, lag bigint) language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select p.grp, p.topic, sum(h.next - 1 - greatest(coalesce(o.position, 0), coalesce(f.position, 0)))::bigint
-    from bus.partitions p join bus.heads h using (topic, part)
+    from (
+        select p.grp, p.topic, p.part from bus.partitions p
+        union select j.grp, h.topic, h.part from bus.projections j join bus.heads h using (topic)
+    ) as p join bus.heads h using (topic, part)
     left join bus.offsets o on o.grp = p.grp and o.topic = p.topic and o.part = p.part
     left join bus.floors f on f.topic = p.topic and f.part = p.part
     where p.grp = any (grps) group by p.grp, p.topic
@@ -712,6 +860,7 @@ returns table (topic text, trimmed bigint) language sql security definer set sea
             select min(coalesce(o.position, 0)) as done
             from (
                 select p.grp from bus.partitions p where p.topic = h.topic and p.part = h.part
+                union select j.grp from bus.projections j where j.topic = h.topic
                 union select jsonb_array_elements_text(readers -> h.topic)
             ) as g
             left join bus.offsets o on o.grp = g.grp and o.topic = h.topic and o.part = h.part
@@ -792,3 +941,4 @@ grant execute on function
     bus.now(), bus.tenants(), bus.refuse_other_tenants(jsonb), bus.guard(jsonb), bus.settle(jsonb, int[]), bus.decide(jsonb, int[]), bus.commit(jsonb)
     to suma_app;
 grant execute on function bus.recorded(text, int[], bigint[]) to suma_app, suma_owner;
+grant execute on function bus.declare_projection(text, text, text) to suma_owner;

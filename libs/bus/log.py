@@ -58,8 +58,8 @@ async def topic_sizes(database: Database, topics: Iterable[Topic]) -> list[Topic
 
 
 async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[str, Sequence[str]]) -> None:
-    """Create the heads of every topic and the partitions of every group (group → topic names); safe to repeat.
-    A group without topics is forgotten: the log does not wait for it.
+    """Create the heads of every topic, the partitions of every group (group → topic names), and the cursors of every
+    projection; safe to repeat. A group without topics is forgotten: the log does not wait for it.
     """
     parts = {topic.name: topic.partitions for topic in topics}
     heads = [(topic.name, part) for topic in topics for part in range(topic.partitions)]
@@ -69,6 +69,10 @@ async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[s
             "insert into bus.heads (topic, part) select * from unnest($1::text[], $2::int[]) on conflict do nothing",
             [topic for topic, _ in heads],
             [part for _, part in heads],
+        )
+        await connection.execute(
+            "insert into bus.offsets (grp, topic, part, position, projected) select j.grp, topic, h.part, 0, true"
+            " from bus.projections j join bus.heads h using (topic) on conflict do nothing"
         )
         await connection.execute(
             "insert into bus.partitions (grp, topic, part, due_at)"

@@ -143,6 +143,10 @@ class Reader:
         self._speak = asyncio.Event()
         self._owned_at = 0.0
         self.ready = asyncio.Event()
+        self.heard: Callable[[], None] = lambda: None
+        """Called on each notification, and every second."""
+        self.alone: Callable[[], bool] = lambda: False
+        """Return whether there is no other process to notify."""
 
     def offer_local(self, records: Sequence[Record]) -> Collection[str]:
         """Deliver records of this process's writer to their consumers where they are next. Returns the ids of those
@@ -155,11 +159,11 @@ class Reader:
         for record in records:
             listeners = self._listeners.get(record.topic, ())
             if not listeners:
-                self._tell(record.topic)
+                self.tell(record.topic)
             for group in listeners:
                 cursor = self._cursors.get((group, Partition(record.topic, record.part)))
                 if cursor is None:
-                    self._tell(record.topic)
+                    self.tell(record.topic)
                 # Only the next position may skip the log: an earlier record of the same key might still be there.
                 elif cursor.after == record.position - 1 and self._room(cursor):
                     self._keep(group, cursor, record)
@@ -222,6 +226,7 @@ class Reader:
                 log.warning("could not listen for records")
                 await asyncio.sleep(1.0)
             self._hint.set()
+            self.heard()
 
     async def own(self) -> None:
         """Keep a fair share of the partitions; after 15 s without an answer stop handling them, as another may own
@@ -277,6 +282,12 @@ class Reader:
             except Unavailable:
                 log.warning("could not wake other processes")
 
+    def tell(self, topic: str) -> None:
+        """Notify other processes soon, if there are any."""
+        if not self.alone():
+            self._elsewhere.add(topic)
+            self._speak.set()
+
     def holds(self, group: str, partition: Partition) -> bool:
         """Return whether this process owns the group's partition, as far as it knows."""
         return (group, partition) in self._cursors
@@ -295,10 +306,6 @@ class Reader:
         await self.flush()
         self._cursors.clear()
         await self._bus.leave(list(self._consumers))
-
-    def _tell(self, topic: str) -> None:
-        self._elsewhere.add(topic)
-        self._speak.set()
 
     def _assign(self, assignments: Mapping[str, Mapping[Partition, int]]) -> None:
         owned = {

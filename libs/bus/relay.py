@@ -41,14 +41,15 @@ Taken = tuple[Record, Callable[[], None]]
 
 
 def readers(topic: Topic) -> Collection[str]:
-    """Return the groups that read the log where there is a relay: the relay alone."""
-    return (RELAY,)
+    """Return the groups that read the log where there is a relay: the relay, and who projects the topic."""
+    return (RELAY, *topic.consumers) if topic.projected else (RELAY,)
 
 
 async def lag(bus: Bus, route: Route | None, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
     """Return the records not yet done by (group, topic), including the relay's."""
     behind = dict(await bus.lag(groups))
-    return behind if route is None else behind | dict(await route.log.lag([RELAY]))
+    # Beside the relay the log knows the projections of these groups.
+    return behind if route is None else dict(await route.log.lag([RELAY, *groups])) | behind
 
 
 class Outlet(Protocol):
@@ -120,8 +121,8 @@ class Relay:
         flush_every: float = FLUSH_EVERY_SECONDS,
     ) -> None:
         self._outlet, self._point, self._carried = route.outlet, point, carried
-        self._ours = {topic.name for topic in TOPICS.values() if set(topic.consumers) <= set(groups)}
-        """Topics whose consumers are all in this process."""
+        self._ours = {topic.name for topic in TOPICS.values() if topic.projected or set(topic.consumers) <= set(groups)}
+        """Topics whose consumers are all in this process, or read the log."""
         self._patient: frozenset[str] = frozenset()
         self._lingering: asyncio.TimerHandle | None = None
         self._lines: defaultdict[Partition, SendQueue] = defaultdict(SendQueue)

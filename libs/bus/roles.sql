@@ -11,6 +11,7 @@ begin
           and r.rolname in ('suma_directory', 'suma_gateway', 'suma_conversation_worker', 'suma_committee_worker', 'suma_tool_executor',
                             'suma_audit_worker', 'suma_memory_service')
           and (r.rolname <> 'suma_directory' or p.proname = 'now')
+          and p.proname <> 'declare_projection'
           and (r.rolname = 'suma_gateway' or p.proname not in ('waiting', 'forget_begun', 'trim_inbox', 'trim_log'))
     loop
         execute format('grant usage on schema bus to %I', name);

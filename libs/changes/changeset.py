@@ -58,8 +58,6 @@ class Cause:
     lease: Lease | None = None
     again: bool = False
     """Whether this input was decided before, and the changeset conflicted."""
-    place: tuple[int, int] | None = None
-    """The partition and position of the event in `bus.log`, by its record."""
 
     @classmethod
     def record(cls, group: str, record: Record, *, urgent: bool = False, parked: int | None = None) -> Cause:
@@ -76,8 +74,6 @@ class Cause:
             topic=record.topic,
             urgent=urgent,
             parked=parked,
-            # On Kafka `position` is the broker's offset; rows name places in the log.
-            place=(record.part, record.logged.position if record.logged is not None else record.position),
         )
 
     @classmethod
@@ -103,15 +99,6 @@ class Cause:
     ) -> Cause:
         """Return the cause of an HTTP request."""
         return cls(id=id, group=group, tenant=tenant, key=key, session=session, turn=turn, correlation=id, causation=id)
-
-    def reference(self) -> dict[str, Any] | None:
-        """Return the columns that name the event in the log, so that its data need not be sent again; None where it may
-        not be there, as after a conflict. `bus.recorded` finds it.
-        """
-        if self.place is None or self.again or self.parked is not None:
-            return None
-        part, position = self.place
-        return {"event_id": self.id, "part": part, "position": position}
 
     def inherited(self) -> dict[str, str | None]:
         """Return what a lease carries along, so that its events keep the session, turn and correlation of its start."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import asyncpg
 import orjson
 
-from libs.bus.ports import Record
+from libs.bus.ports import Partition, Record
 from libs.changes import batch
 from libs.changes.batch import Parking, Queued
 from libs.changes.changeset import Changeset
@@ -82,7 +82,8 @@ class WriterHooks:
     begin: Callable[[Lease], None] = lambda lease: None
     note_due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
     """Called when a lease was created unclaimed and is due at once."""
-    deliver: Callable[[Sequence[Record]], None] = lambda records: None
+    deliver: Callable[[Sequence[Record], Collection[Partition]], None] = lambda records, left: None
+    """Called with the published events, and the partitions that their commit left to be projected."""
     cancelled: Callable[[Sequence[str]], None] = lambda ids: None
     point: Callable[[str], None] = lambda point: None
 
@@ -300,6 +301,7 @@ class Writer:
         """Report the outcomes: readers first, so that published events are on their way before their cause is done."""
         loop = asyncio.get_running_loop()
         verdicts, positions = answer["verdicts"], answer["positions"]
+        left = {Partition(topic, part) for topic, part in answer.get("left", ())}
         for n, (entry, done) in enumerate(taken):
             verdict = verdicts[str(n)]
             # Run the callbacks first: handlers of the published events rely on the copies that they set.
@@ -309,7 +311,7 @@ class Writer:
                 loop.call_soon(then)
             records = entry.records(positions) if verdict == FRESH else []
             if records:
-                self.hooks.deliver(records)
+                self.hooks.deliver(records, left)
             for row, place in entry.starts if verdict == FRESH else ():
                 if not row.get("owner") and not row["delay"]:
                     cause = entry.changesets[place].cause

@@ -19,6 +19,8 @@ class Topic:
     retention: timedelta = timedelta(days=7)
     optional: tuple[str, ...] = ()
     """Groups that read it only where a setting asks for them; the log waits for them only then."""
+    projected: bool = False
+    """Whether its consumers project it in SQL from the log, on every bus (decision 0120)."""
 
     def partition_of(self, key: str) -> int:
         """Return the partition of every event of `key`; the same in every process and release."""
@@ -31,14 +33,14 @@ OBSERVERS = "observers"
 EVERYONE = (GATEWAY, CONVERSATION, COMMITTEE, EXECUTOR, MEMORY, AUDIT)
 
 INBOUND = Topic("conversation.inbound", (GATEWAY,), (CONVERSATION,))
-OUTBOUND = Topic("conversation.outbound", (CONVERSATION,), (GATEWAY,), optional=(OBSERVERS,))
+OUTBOUND = Topic("conversation.outbound", (CONVERSATION,), (GATEWAY,), optional=(OBSERVERS,), projected=True)
 COMMITTEE_REQUESTS = Topic("committee.requests", (CONVERSATION,), (COMMITTEE,))
 COMMITTEE_DECISIONS = Topic("committee.decisions", (COMMITTEE,), (CONVERSATION,))
 TOOL_REQUESTS = Topic("tool.requests", (CONVERSATION,), (EXECUTOR,))
 TOOL_RESULTS = Topic("tool.results", (EXECUTOR,), (CONVERSATION,))
 MEMORY_EVENTS = Topic("memory.events", (CONVERSATION, EXECUTOR), (MEMORY,))
-AUDIT_EVENTS = Topic("audit.events", EVERYONE, (AUDIT,), retention=timedelta(days=30))
-DLQ_EVENTS = Topic("dlq.events", EVERYONE, (GATEWAY,), retention=timedelta(days=30))
+AUDIT_EVENTS = Topic("audit.events", EVERYONE, (AUDIT,), retention=timedelta(days=30), projected=True)
+DLQ_EVENTS = Topic("dlq.events", EVERYONE, (GATEWAY,), retention=timedelta(days=30), projected=True)
 
 TOPICS = {
     topic.name: topic

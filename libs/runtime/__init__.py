@@ -7,7 +7,7 @@ from libs.runtime.host import Running
 from libs.runtime.host_guard import HostGuard, refusal
 from libs.runtime.permission import PolicyDenied, permitted
 from libs.runtime.platform import Platform
-from libs.runtime.service import Api, Kind, Service, Subscription
+from libs.runtime.service import Api, Kind, Projection, Service, Subscription
 from libs.runtime.shutdown import Shutdown
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Kind",
     "Platform",
     "PolicyDenied",
+    "Projection",
     "Running",
     "Service",
     "Shutdown",

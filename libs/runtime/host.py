@@ -6,14 +6,15 @@ It stops in order: take nothing new, finish running work within a time limit, gi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from libs.budgets.schema import SCHEMA as BUDGETS
 from libs.bus.log import SCHEMA, declare, topic_sizes
 from libs.bus.parked import Backlog
-from libs.bus.ports import Record
+from libs.bus.ports import Partition, Record
+from libs.bus.projections import Projections
 from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
 from libs.bus.relay import RELAY, Relay, Route, lag
 from libs.bus.trimming import Trimming
@@ -25,6 +26,7 @@ from libs.events.topics import TOPICS
 from libs.leases.ports import BEAT_SECONDS
 from libs.runtime.consumer import Consumer, deciding
 from libs.runtime.failure_reports import FailureReports
+from libs.runtime.follower import Follower
 from libs.runtime.health import Health
 from libs.runtime.lease_runner import SWEEP_SECONDS, LeaseRunner
 from libs.runtime.platform import Platform
@@ -178,6 +180,11 @@ class _Engine:
             beat_every=pace.beat,
             sweep_every=pace.sweep,
         )
+        self.follower = Follower(services, Projections(platform.database), platform.member, platform.point)
+        # The one that reads the log, whatever the bus.
+        self.log_reader = self.relay.reader if self.relay is not None else self.reader
+        self.log_reader.heard = self.follower.wake
+        self.log_reader.alone = lambda: self.follower.alone
         self.health = Health(platform, [service.name for service in services])
         _count_from_zero(services)
 
@@ -200,6 +207,7 @@ class _Engine:
             "listen": self.reader.listen,
             "flush": lambda: self.reader.flush_often(point),
             "wake": lambda: self.reader.wake_others(point),
+            "project": self.follower.follow,
             "sweep": self.lease_runner.sweep,
             "health": self.health.run,
             "skills": self.platform.catalogue.watch,
@@ -211,8 +219,9 @@ class _Engine:
         }
 
     async def ready(self) -> None:
-        """Return once partitions are assigned among the group's members."""
+        """Return once partitions are assigned among the group's members, and watchers miss no projection."""
         await self.reader.ready.wait()
+        await self.follower.ready.wait()
         if self.relay is not None:
             await self.relay.reader.ready.wait()
 
@@ -221,14 +230,25 @@ class _Engine:
         relaying = self.relay.problem if self.relay is not None else None
         silent = [problem for problem in (self.platform.writer.problem, self.platform.bus.problem, relaying) if problem]
         leaving = self.platform.leaving.problems()
-        return [*leaving, *stopped, *self.lease_runner.stopped, *silent, *self.health.problems()]
+        return [
+            *leaving,
+            *stopped,
+            *self.follower.stopped,
+            *self.lease_runner.stopped,
+            *silent,
+            *self.health.problems(),
+        ]
 
-    def _deliver(self, records: Sequence[Record]) -> None:
-        """Deliver records of this process's writer to its local consumers, and to the relay."""
+    def _deliver(self, records: Sequence[Record], left: Collection[Partition]) -> None:
+        """Deliver records of this process's writer to its local consumers, to the relay and to the follower."""
         # Local consumers first: the relay need not hurry with records that all of them took.
         taken = self.reader.offer_local(records)
         if self.relay is not None:
             self.relay.enqueue(records, taken)
+        self.follower.committed(records, left)
+        for topic in {record.topic for record in records}:
+            if TOPICS[topic].projected:
+                self.log_reader.tell(topic)
 
     async def stop(self, tasks: Mapping[str, asyncio.Future[None]]) -> None:
         """Stop in order: take nothing new, let work end, drain the lanes, give everything back, stop writing."""

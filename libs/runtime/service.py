@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from libs.bus.ports import Record
+from libs.bus.projections import Subject
 from libs.changes.changeset import Cause, Changeset
 from libs.database import Schema
 from libs.errors import SumaError
 from libs.events.base import Event
 from libs.events.envelope import Envelope
+from libs.events.topics import Topic
 from libs.leases.ports import Lease
 from libs.runtime.health import Health
 
@@ -48,6 +50,16 @@ class Subscription:
 
 
 @dataclass(frozen=True, slots=True)
+class Projection:
+    """A topic that SQL of the service's schema projects (bus.md 20). `watch` is called in each process with what was
+    projected, perhaps repeatedly.
+    """
+
+    topic: Topic
+    watch: Callable[[Sequence[Subject]], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Kind(Generic[R]):
     """A kind of lease: its long work, and the changesets that end it.
 
@@ -80,6 +92,7 @@ class Service:
     name: str
     subscriptions: Sequence[Subscription] = ()
     kinds: Sequence[Kind[Any]] = ()
+    projections: Sequence[Projection] = ()
     batch: bool = False
     """Its handlers load nothing, so many records of a partition may be applied as one changeset (all or none)."""
     batch_delay: float = 0.0

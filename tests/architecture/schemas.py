@@ -16,7 +16,10 @@ ROOT = Path(__file__).parents[2]
 def schemas() -> list[Schema]:
     """Return everything with migrations."""
     homes = {entry.schema: ROOT / "services" / entry.name for entry in SERVICES if entry.schema is not None}
-    declared = [Schema(name, home / "migrations", sorted(home.rglob("apply.sql"))) for name, home in homes.items()]
+    declared = [
+        Schema(name, home / "migrations", [*sorted(home.rglob("projection.sql")), *sorted(home.rglob("apply.sql"))])
+        for name, home in homes.items()
+    ]
     return [BUDGETS, Schema("echo", FOLDER / "migrations", [FOLDER / "apply.sql"]), *declared]
 
 

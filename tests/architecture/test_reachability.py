@@ -39,6 +39,9 @@ async def services(place: Dsns, tmp_path_factory: pytest.TempPathFactory) -> Asy
 
 async def test_every_event_has_a_subscriber(services: Sequence[Service]) -> None:
     read = {subscription.event.type for service in services for subscription in service.subscriptions}
+    projected = {projection.topic for service in services for projection in service.projections}
+    read |= {name for name, event in registry.items() if event.topic in projected} - RETIRED.keys()
+    assert projected == {topic for topic in topics.TOPICS.values() if topic.projected}
     assert registry.keys() - read == RETIRED.keys()
 
 

@@ -14,8 +14,9 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 MAY_EXECUTE = {"now", "tenants", "refuse_other_tenants", "guard", "settle", "decide", "commit", "recorded"}
 """The bus's functions that a service may call (bus.md 11)."""
 
-OF_A_ROLE = """advance attempt backlog beat cancelled_or_lost due forget_begun lag leased leave own parked_backlog
-    parked_counts pending postpone read release release_all retries topic_sizes trim_inbox trim_log waiting""".split()  # noqa: SIM905 - one list
+OF_A_ROLE = """advance attempt backlog beat cancelled_or_lost cursors due forget_begun lag leased leave own
+    parked_backlog parked_counts pending postpone project_next read release release_all retries subjects topic_sizes
+    trim_inbox trim_log waiting""".split()  # noqa: SIM905 - one list
 CROSS_TENANTS = {
     **{
         f"bus.{name}": "a service's own role has no grant on a table; suma_app may not execute it" for name in OF_A_ROLE
@@ -25,7 +26,12 @@ CROSS_TENANTS = {
     "bus.decide": "suma_app has no grant on what is parked and dead; refuses tenants outside the set",
     "bus.settle": "suma_app has no grant on the log; refuses tenants outside the set",
     "bus.recorded": "suma_app has no grant on the log; it returns events of the transaction's tenants alone",
+    "bus.declare_projection": "the owner of a schema declares its projections, and has no grant on the bus",
     "gateway.credential": "a credential is looked up before anyone knows its tenant",
+    "gateway.project_outbound": "the process that publishes has no grant on the gateway's tables",
+    "gateway.project_dead_letters": "the process that publishes has no grant on the gateway's tables",
+    "audit.project": "the process that publishes has no grant on the chain, nor has any other",
+    "echo.project": "the same, in tests",
     "audit.apply": "suma_app only reads the record; row-level security binds the owner too",
     "audit.unsealed": "checkpoints sign every tenant's head",
     "budgets.lost": "what is too old to be settled is written off for every tenant",
@@ -131,11 +137,11 @@ async def test_services_can_rewrite_neither_audit_nor_keys(app: Connection, stat
         await _as_tenant_a(app, statement)
 
 
-@pytest.mark.requirement("P8")
-async def test_audit_apply_chains_nothing_for_another_tenant(app: Connection) -> None:
-    chained = '{"chain": [{"i": 0, "tenant_id": "b", "record": {}, "leaf": "00"}]}'
+@pytest.mark.requirement("P6", "P8")
+@pytest.mark.parametrize("function", ["audit.project", "gateway.project_outbound", "gateway.project_dead_letters"])
+async def test_services_cannot_project_events_outside_the_log(app: Connection, function: str) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await _as_tenant_a(app, "select audit.apply($1)", chained)
+        await _as_tenant_a(app, f"select {function}('{{}}')")
 
 
 async def _as_tenant_a(app: Connection, statement: str, *args: str) -> None:

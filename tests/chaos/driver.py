@@ -48,6 +48,7 @@ def catalogue(services: Sequence[Service]) -> list[str]:
         steps += [f"{service.name}:{subscription.event.type}" for subscription in service.subscriptions]
         steps += [f"{service.name}:{kind.name}:{part}" for kind in service.kinds for part in ("sweep", "run", "finish")]
         steps += [f"{service.name}:parked"] if service.subscriptions else []
+    steps += ["project"] if any(service.projections for service in services) else []
     return [f"{step}:{side}" for step in steps for side in ("before", "after")]
 
 
@@ -132,7 +133,7 @@ async def time_flies(platform: Platform) -> AsyncIterator[None]:
 
 
 async def until_over(where: Dsns, services: Sequence[Service]) -> None:
-    """No lease, nothing parked, and every event of the log answered by everyone who listens to it."""
+    """No lease, nothing parked, and every event of the log answered by everyone who listens to it, and projected."""
     pairs = [(s.name, sub.event.type) for s in services for sub in s.subscriptions]
     groups, types = [group for group, _ in pairs], [kind for _, kind in pairs]
     eye = await asyncpg.connect(where.bus)
@@ -152,6 +153,8 @@ union all select 'parked', event_id from bus.parked where state = 'parked'
 union all select listens.grp, log.type || ' ' || log.event_id from unnest($1::text[], $2::text[]) as listens(grp, type)
 join bus.log using (type) where not exists (select from bus.inbox where inbox.grp = listens.grp and inbox.id =
 log.event_id and inbox.state <> 'parked')
+union all select grp, topic || ' ' || part from bus.projections join bus.offsets using (grp, topic) join bus.heads using
+(topic, part) where position < next - 1
 """
 OVER = f"select not exists ({LEFT})"
 DENSE = """

@@ -13,7 +13,7 @@ from libs.errors import Unavailable
 from libs.runtime.platform import Platform
 from tests import infrastructure
 from tests.chaos.driver import Point, Stage
-from tests.support.echo_service import Echo
+from tests.support.echo_service import PROJECTOR, Echo
 
 
 class Stumbling(Echo):
@@ -38,6 +38,6 @@ async def echo_scenario(where: Dsns, world: str, member: str, point: Point) -> A
     async with infrastructure.platform(where, member, point=point) as platform:
         echo = Stumbling(platform, world)
         try:
-            yield platform, echo.services()
+            yield platform, [*echo.services(), PROJECTOR]
         finally:
             await echo.close()

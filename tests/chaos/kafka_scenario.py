@@ -10,7 +10,7 @@ from libs.bus.kafka import Address
 from libs.database import Dsns
 from tests.chaos.driver import Point, Stage
 from tests.infrastructure import buses
-from tests.support.echo_service import Echo
+from tests.support.echo_service import PROJECTOR, Echo
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,6 @@ class KafkaScenario:
         async with buses.kafka_platform(where, self.address, member, point=point) as platform:
             echo = Echo(platform, world)
             try:
-                yield platform, echo.services()
+                yield platform, [*echo.services(), PROJECTOR]
             finally:
                 await echo.close()

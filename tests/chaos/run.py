@@ -36,6 +36,9 @@ union all select p.grp || ' is behind by ' || sum(h.next - 1 - coalesce(o.positi
 from bus.partitions p join bus.heads h using (topic, part)
 left join bus.offsets o on (o.grp, o.topic, o.part) = (p.grp, p.topic, p.part)
 where h.next - 1 > coalesce(o.position, 0) group by p.grp
+union all select grp || ' has yet to project ' || sum(h.next - 1 - o.position)
+from bus.projections join bus.offsets o using (grp, topic) join bus.heads h using (topic, part)
+where h.next - 1 > o.position group by grp
 """
 """What there is still to do."""
 

@@ -15,13 +15,25 @@ from libs.events import MessageReceived
 from tests import infrastructure
 from tests.chaos.driver import DENSE, catalogue, die, survive
 from tests.chaos.echo_scenario import echo_scenario
-from tests.support.echo_service import Echo
+from tests.support.echo_service import CURSORS, PROJECTOR, Echo, declare_projections
 
 KINDS = ("hi", "fail", "later", "bad", "stumble")
-POINTS = catalogue(Echo(infrastructure.NOWHERE, "").services())
+POINTS = catalogue([*Echo(infrastructure.NOWHERE, "").services(), PROJECTOR])
 FAST = ("writer:commit:", "tool_executor:tool:run:", "conversation_worker:suma.message.received.v1:")
 """Points of the fast tier: around every commit, around the effect, and around the first event of a turn."""
 EACH_POINT = [pytest.param(point, marks=() if point.startswith(FAST) else pytest.mark.slow) for point in POINTS]
+
+
+PROJECTED_ONCE = """
+select (
+    select array_agg(event_id order by part, position) from bus.log where topic = 'memory.events'
+) is not distinct from (
+    select array_agg(p.event_id order by p.part, p.n) from echo.projected p join bus.log using (event_id)
+    where topic = 'memory.events'
+) and (
+    select count(*) from bus.log where topic = any ('{memory.events,conversation.inbound}')
+) = (select count(*) from echo.projected)
+"""
 
 
 def kinds_for(point: str) -> tuple[str, ...]:
@@ -38,9 +50,15 @@ def kinds_for(point: str) -> tuple[str, ...]:
 
 
 async def accept(where: Dsns, kinds: Sequence[str]) -> list[str]:
-    """Messages that were answered with 202, by a process that is gone."""
+    """Messages that were answered with 202, by a process that is gone; their projection is left to the next one."""
+    await declare_projections(where)
     turns = [f"{kind}-{ids.new()}" for kind in kinds]
-    async with infrastructure.platform(where) as platform:
+    holder = await asyncpg.connect(where.bus)
+    # A process that is alone has no other to wake.
+    another = "insert into bus.members values ('elsewhere', $1, now() + interval '1 year')"
+    await holder.execute(another, ids.new())
+    async with infrastructure.platform(where) as platform, holder.transaction():
+        await holder.execute(CURSORS)
         writing = asyncio.ensure_future(platform.writer.run())
         await asyncio.sleep(0)
         for turn in turns:
@@ -49,6 +67,7 @@ async def accept(where: Dsns, kinds: Sequence[str]) -> list[str]:
             await platform.writer.apply(Changeset(cause).emit(event))
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
+    await holder.close()
     return turns
 
 
@@ -81,6 +100,7 @@ async def every_turn_ended_well(where: Dsns, world: str, turns: Sequence[str]) -
             "select (select count(*) from echo.noted where grp = 'audit_worker')"
             " = (select count(*) from bus.log where topic = 'audit.events')"
         )
+        assert await eye.fetchval(PROJECTED_ONCE)
     finally:
         await eye.close()
         await elsewhere.close()

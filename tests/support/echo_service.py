@@ -17,7 +17,7 @@ import asyncpg
 from libs import ids
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
-from libs.database import Schema
+from libs.database import Dsns, Schema
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
     ActionRecorded,
@@ -34,13 +34,30 @@ from libs.events import (
 )
 from libs.events.committee import Task
 from libs.events.envelope import Envelope
+from libs.events.topics import INBOUND, MEMORY_EVENTS
 from libs.events.values import Body, Plan, Step
 from libs.leases.ports import Lease, NewLease
 from libs.runtime.platform import Platform
-from libs.runtime.service import Kind, Service, Subscription
+from libs.runtime.service import Kind, Projection, Service, Subscription
 from tests.support.rows import any_row
 
 FOLDER = Path(__file__).parent / "echo_sql"
+
+
+PROJECTOR = Service("projector", projections=[Projection(INBOUND), Projection(MEMORY_EVENTS)])
+"""Projects these topics by `echo.project`, once that is declared."""
+CURSORS = "select from bus.offsets where grp = 'projector' for update"
+"""Held in a transaction, these rows keep commits from projecting."""
+
+
+async def declare_projections(where: Dsns, group: str = PROJECTOR.name) -> None:
+    owner = await asyncpg.connect(where.owner)
+    try:
+        async with owner.transaction():
+            for topic in (INBOUND, MEMORY_EVENTS):
+                await owner.fetchval("select bus.declare_projection($1, $2, 'echo.project')", group, topic.name)
+    finally:
+        await owner.close()
 
 
 def record(action: str, verdict: str, revision: str) -> ActionRecorded:

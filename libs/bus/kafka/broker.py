@@ -174,6 +174,12 @@ async def reach(address: Address) -> str:
         return address.bootstrap
 
 
+async def alive(address: Address) -> None:
+    """Return once a broker has answered. Raises KafkaDown."""
+    async with _administrator(address):
+        pass
+
+
 async def _sign_in(address: Address) -> None:
     """Sign in to the first broker that answers. Clients of aiokafka only log why they are refused, and try again."""
     client = address.client("suma-start")

@@ -21,7 +21,7 @@ from aiokafka.errors import IllegalStateError, KafkaError
 from typing_extensions import override
 
 from libs.bus.kafka import messages
-from libs.bus.kafka.broker import ASK_SECONDS, Address, KafkaDown, answering, permitted
+from libs.bus.kafka.broker import ASK_SECONDS, Address, KafkaDown, alive, answering, permitted
 from libs.bus.ports import Partition, Record
 from libs.events.topics import TOPICS
 from libs.telemetry import metrics
@@ -105,6 +105,9 @@ class KafkaBus:
         # A cached count does not show whether the broker is still there.
         if (member := next((m for m in self._members.values() if m.takes_part), None)) is not None:
             await member.ask()
+        elif not any(found):
+            # These groups read the log alone, but what they publish is carried by Kafka.
+            await alive(self.address)
         return {key: behind for each in found for key, behind in each.items()}
 
     async def _lag(self, group: str) -> dict[tuple[str, str], int]:
@@ -112,11 +115,14 @@ class KafkaBus:
         if member is not None and member.takes_part:
             return await member.lag()
         # The group is not in this process, or not yet: ask from outside of it.
+        topics = [t.name for t in TOPICS.values() if group in t.consumers and not t.projected]
+        if not topics:
+            return {}
         asker = self.consumer(group)
         try:
             async with answering(ASK_SECONDS):
                 await asker.start()
-                return await self.behind(asker, group, [t.name for t in TOPICS.values() if group in t.consumers])
+                return await self.behind(asker, group, topics)
         finally:
             await _ended(asker)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
@@ -18,7 +19,7 @@ from libs.runtime.service import Service, Subscription
 from libs.telemetry import logs
 from tests.conformance.bus.adapters import Place
 from tests.infrastructure import PACE
-from tests.support.echo_service import FOLDER
+from tests.support.echo_service import FOLDER, PROJECTOR
 from tests.support.rows import any_row
 
 GROUP = "memory_service"
@@ -85,12 +86,27 @@ def member(place: Place, name: str, fatal: str = "") -> None:
 
 
 async def _listen(place: Place, name: str, fatal: str) -> None:
+    async with (
+        place.platform(name, point=_killing(fatal)) as platform,
+        host(platform, [Listener(platform).service()], pace=PACE) as running,
+    ):
+        await running.failed
+
+
+def _killing(fatal: str) -> Callable[[str], None]:
     def point(here: str) -> None:
         if here == fatal:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    async with (
-        place.platform(name, point=point) as platform,
-        host(platform, [Listener(platform).service()], pace=PACE) as running,
-    ):
+    return point
+
+
+def projecting_member(place: Place, name: str, fatal: str = "") -> None:
+    """Follow projections in a process of their own until it is killed."""
+    logs.configure(json=False, level="CRITICAL")
+    asyncio.run(_follow(place, name, fatal))
+
+
+async def _follow(place: Place, name: str, fatal: str) -> None:
+    async with place.platform(name, point=_killing(fatal)) as platform, host(platform, [PROJECTOR]) as running:
         await running.failed

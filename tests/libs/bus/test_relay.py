@@ -116,7 +116,7 @@ class Yard:
         ]
 
     def deliver(self, to: Callable[[Sequence[Record]], None]) -> None:
-        self.platform.writer.hooks = WriterHooks(deliver=to)
+        self.platform.writer.hooks = WriterHooks(deliver=lambda records, left: to(records))
 
     async def say_here(self, relay: Relay, *names: str, key: str = "k") -> list[str]:
         """Publish these events in the relay's own process, whose consumers receive them at once."""

@@ -39,3 +39,22 @@ begin
     return done;
 end
 $$;
+
+-- Project each event once more: a `wrong` one only for a tenant with the tally `mended`, and all behind the tally `shared`.
+create or replace function echo.project(events bus.log[]) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    perform from echo.tallies t where t.name = 'shared' order by t.tenant_id for update;
+    if exists (
+        select from unnest(events) as e where e.data ->> 'text' = 'wrong'
+            and not exists (select from echo.tallies t where t.tenant_id = e.tenant and t.name = 'mended')
+    ) then
+        raise exception 'it says so itself';
+    end if;
+    insert into echo.projected (tenant_id, event_id, key, what, part, "position")
+    select e.tenant, e.event_id, e.key, e.headers ->> 'turnid', e.part, e."position" from unnest(events) as e order by e.part, e."position";
+end
+$$;
+revoke all on function echo.project(bus.log[]) from public;
+grant usage on schema echo to suma_bus;
+grant execute on function echo.project(bus.log[]) to suma_bus;

@@ -14,7 +14,7 @@ from deploy.local.kafka import Kafka
 from libs import ids
 from libs.bus.kafka import Address, KafkaBus, KafkaOutlet
 from libs.bus.kafka import bus as adapter
-from libs.bus.kafka.broker import declare
+from libs.bus.kafka.broker import KafkaDown, declare
 from libs.bus.kafka.outlet import Stretch, beginning
 from libs.bus.ports import Partition, Record
 from libs.events.topics import MEMORY_EVENTS
@@ -188,3 +188,9 @@ async def test_static_member_that_returns_in_time_keeps_its_partitions(yard: Yar
         async with yard.member("two again", instance="two") as again:
             assert set(await again.owns()) == before
             assert 0 < len(before) < MEMORY_EVENTS.partitions
+
+
+async def test_process_that_consumes_nothing_notices_an_outage() -> None:
+    bus = KafkaBus(Address("127.0.0.1:1"), "m")
+    with pytest.raises(KafkaDown):
+        await bus.lag(["audit_worker"])
