@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from libs import ids
 from libs.audit import Entry, export
+from libs.bus.relay import lag
 from libs.identity import internal
 from libs.runtime import Platform, problem_details
 from services.audit_worker.sealing import Sealer
@@ -44,7 +45,7 @@ class RouteContext:
 
     async def behind(self) -> int:
         """Count the records of all tenants that are on the bus and not chained yet."""
-        return sum((await self.platform.bus.lag([GROUP])).values())
+        return sum((await lag(self.platform.bus, self.platform.route, [GROUP])).values())
 
 
 async def tenant_of(request: Request) -> str:

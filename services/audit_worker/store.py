@@ -18,7 +18,7 @@ from libs.database import Database, Schema
 
 GROUP = "audit_worker"
 HERE = Path(__file__).parent
-SCHEMA = Schema("audit", HERE / "migrations", [HERE / "apply.sql"], users=(GROUP,))
+SCHEMA = Schema("audit", HERE / "migrations", [HERE / "projection.sql", HERE / "apply.sql"], users=(GROUP,))
 PAGE = 200
 """Entries per page. Parsing and writing a page blocks the event loop and must stay under 10 ms."""
 

@@ -11,10 +11,15 @@ from libs.database import Database, Schema
 GROUP = "gateway"
 HERE = Path(__file__).parent
 ROOMS = ("http", "identity", "files", "sessions", "operators", "surfaces/a2a")
+PROJECTING = ("sessions", "operators")
 SCHEMA = Schema(
     GROUP,
     HERE / "migrations",
-    [*(HERE / room / "apply.sql" for room in ROOMS), HERE / "apply.sql"],
+    [
+        *(HERE / room / "projection.sql" for room in PROJECTING),
+        *(HERE / room / "apply.sql" for room in ROOMS),
+        HERE / "apply.sql",
+    ],
     users=(GROUP,),
     roles=HERE / "roles.sql",
     squashed={"0001_tables.sql": "0016_clarifications.sql"},

@@ -7,21 +7,16 @@ from typing import cast
 
 from fastapi import FastAPI
 
-from libs.events import ApprovalRequested, ClarificationRequested, EventDeadLettered, TurnEnded, registry
-from libs.events.topics import OUTBOUND
-from libs.runtime import Api, Platform, Service, Shutdown, Subscription
+from libs.events.topics import DLQ_EVENTS, OUTBOUND
+from libs.runtime import Api, Platform, Projection, Service, Shutdown
 from libs.telemetry import metrics
 from services.gateway.app import SURFACES, app
 from services.gateway.context import rooms
-from services.gateway.handlers import Handlers
 from services.gateway.http.admission import CODES
 from services.gateway.identity.local_key import ensure_local_key, local_code
 from services.gateway.schema import GROUP, SCHEMA
 from services.gateway.settings import Settings
 from services.gateway.shutdown import leave
-
-BATCH_SECONDS = 0.005
-"""No person sees this delay of a turn's steps, and they share a transaction."""
 
 
 def build(platform: Platform) -> Service:
@@ -29,21 +24,15 @@ def build(platform: Platform) -> Service:
     _count_from_zero()
     owner = _OwnerKey(platform, settings)
     made = rooms(platform, settings, opening=owner.problems)
-    sessions, handlers = made.sessions, Handlers(made.sessions.streams)
+    sessions = made.sessions
 
     def problems() -> Sequence[str]:
         return [*owner.problems(), *sessions.open_turns.problems()]
 
     return Service(
         GROUP,
-        [
-            *(Subscription(event, handlers.project) for event in registry.values() if event.topic is OUTBOUND),
-            Subscription(EventDeadLettered, handlers.project_dead_letter, never_dead_letter=True),
-        ],
-        [*made.files.uploads.kinds, *(kind for surface in SURFACES for kind in surface.kinds(sessions))],
-        batch=True,
-        batch_delay=BATCH_SECONDS,
-        awaited=frozenset({TurnEnded.type, ApprovalRequested.type, ClarificationRequested.type}),
+        kinds=[*made.files.uploads.kinds, *(kind for surface in SURFACES for kind in surface.kinds(sessions))],
+        projections=[Projection(OUTBOUND, sessions.streams.watch_projection), Projection(DLQ_EVENTS)],
         schema=SCHEMA,
         api=Api(app(made), settings.send_seconds),
         tasks=[

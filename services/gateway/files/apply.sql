@@ -59,16 +59,6 @@ create or replace function gateway.apply_files(changes jsonb) returns int[] lang
 declare
     done int[] := '{}'; part int[]; kind text;
 begin
-    if changes ? 'asset.put' then
-        insert into gateway.attachments (tenant_id, asset_id, session_id, turn_id, filename, media_type, sha256, size, created_at)
-        select c.tenant_id, c.asset_id, c.session_id, c.turn_id, c.filename, c.media_type, c.sha256, c.size, c.at
-        from jsonb_to_recordset(changes -> 'asset.put')
-            as c(tenant_id text, asset_id text, session_id text, turn_id text, filename text, media_type text, sha256 text,
-                 size bigint, at timestamptz)
-        order by c.tenant_id, c.asset_id
-        on conflict (tenant_id, asset_id) do nothing;
-    end if;
-
     -- upload.open: admit uploads up to the tenant's limits; the lock makes concurrent ones count each other.
     if changes ? 'upload.open' then
         perform pg_advisory_xact_lock(hashtextextended('gateway.uploads:' || t.tenant_id, 0))
@@ -204,6 +194,6 @@ begin
         select done || array_agg(c.i) into done from c join attached k using (tenant_id, asset_id);
     end if;
 
-    return done || gateway.numbers(changes, 'asset.put', 'upload.drop', 'upload.expire', 'blob.forget');
+    return done || gateway.numbers(changes, 'upload.drop', 'upload.expire', 'blob.forget');
 end
 $$;

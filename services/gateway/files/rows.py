@@ -6,20 +6,6 @@ from libs.changes import Row, row
 from services.gateway.schema import GROUP
 
 
-@row(GROUP, "asset.put")
-class AssetPut(Row):
-    """A file that a step has made."""
-
-    asset_id: str
-    session_id: str | None
-    turn_id: str
-    filename: str
-    media_type: str
-    sha256: str
-    size: int
-    at: str
-
-
 @row(GROUP, "message.attach")
 class MessageAttached(Row):
     """An upload of the principal that a message names; from then on it does not expire."""

@@ -3,19 +3,6 @@ create or replace function gateway.apply_operators(changes jsonb) returns int[] 
 declare
     done int[] := '{}';
 begin
-    -- dead.put: a dead letter's id is that of the event that reported it (events before release 2 have none).
-    if changes ? 'dead.put' then
-        insert into gateway.dlq_messages
-            (tenant_id, letter_id, grp, event_id, topic, event_type, event_key, session_id, turn_id, event, code, error, attempts, died_at)
-        select c.tenant_id, coalesce(c.letter_id, gen_random_uuid()::text), c.grp, c.event_id, c.topic, c.event_type, c.event_key,
-            c.session_id, c.turn_id, c.event, c.code, c.error, c.attempts, c.at
-        from jsonb_to_recordset(changes -> 'dead.put')
-            as c(tenant_id text, letter_id text, grp text, event_id text, topic text, event_type text, event_key text,
-                 session_id text, turn_id text, event jsonb, code text, error text, attempts int, at timestamptz)
-        order by c.tenant_id, c.letter_id
-        on conflict (tenant_id, letter_id) do nothing;
-    end if;
-
     -- dead.close: replay or discard an open dead letter once; later requests conflict and read the first one's result.
     if changes ? 'dead.close' then
         with c as (
@@ -36,6 +23,6 @@ begin
         select done || array_agg(i) into done from closed;
     end if;
 
-    return done || gateway.numbers(changes, 'dead.put');
+    return done;
 end
 $$;

@@ -9,9 +9,10 @@ from libs.changes import Cause, Changeset
 from libs.events import Asset, Hitl, MessageReceived, ToolCall
 from libs.identity import Principal
 from services.gateway.files.rows import MessageAttached
-from services.gateway.sessions.projection import ACCEPTED
-from services.gateway.sessions.rows import CopiedEvent, SessionOpened, SessionTitled, TurnOpened
+from services.gateway.sessions.rows import MessageAccepted, SessionOpened, SessionTitled, TurnOpened
 
+ACCEPTED = "suma.message.accepted.v1"
+"""The only type in session_events that is not an event of the bus: a message answered with 202."""
 TITLE_MOST = 80
 
 
@@ -58,7 +59,7 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
     the conversation worker's event.
     """
     place = message.answers or message.turn_id
-    shown = CopiedEvent(
+    shown = MessageAccepted(
         session_id=cause.session,
         event_id=message.message_id,
         event_type=ACCEPTED,

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from libs.bus.relay import lag
 from libs.errors import Unavailable
 from libs.runtime import Platform
 from services.gateway.http.admission import MINUTE, WAIT_MOST, TooMany
@@ -105,10 +106,10 @@ class OpenTurns:
         return [f"bus: the projection is {self.behind} records behind"] if self.behind > LAG_MOST else []
 
     async def _waiting(self) -> int:
-        lag = await self._platform.bus.lag([*WORKERS, GROUP])
-        self.behind = sum(records for (group, _), records in lag.items() if group == GROUP)
+        behind = await lag(self._platform.bus, self._platform.route, [*WORKERS, GROUP])
+        self.behind = sum(records for (group, _), records in behind.items() if group == GROUP)
         due = await self._platform.leases.backlog(most=self._settings.backlog_most + 1)
-        return sum(lag.values()) - self.behind + due
+        return sum(records for (group, _), records in behind.items() if group in WORKERS) + due
 
     def _check_backlog(self) -> None:
         over = self.backlog - self._settings.backlog_most

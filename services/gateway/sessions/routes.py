@@ -300,7 +300,6 @@ async def send_message(
             title = body.title or messages.title_of(body.text)
             opened = messages.opened(cause, who, title=title, root=body.root, hitl=message.hitl, at=at, context=context)
             changeset = opened.emit(record) + messages.accepted(cause, who, message)
-        wake = here.streams.waker(who.tenant, name)
         # From before the message, so that a client that streams from here sees its acceptance too.
         after = session.last_seq if session else 0
         receipt = Accepted(
@@ -310,7 +309,7 @@ async def send_message(
             after=after,
             answers=message.answers is not None,
         )
-        return CommandResult(changeset.on_commit(wake), receipt.model_dump())
+        return CommandResult(changeset.on_commit(lambda: here.streams.wake(who.tenant, name)), receipt.model_dump())
 
     return Accepted.model_validate(await commands.write(here, who, once, decide))
 

@@ -37,17 +37,8 @@ class SessionTitled(Row):
 
 
 @row(GROUP, "event")
-class LoggedEvent(Row):
-    """An event of a session's sequence, named by its place in the log; a place without it conflicts."""
-
-    event_id: str
-    part: int
-    position: int
-
-
-@row(GROUP, "event")
-class CopiedEvent(Row):
-    """An event of a session's sequence, in full."""
+class MessageAccepted(Row):
+    """A message of a session's sequence, before any event of its turn."""
 
     session_id: str | None
     event_id: str
@@ -71,34 +62,6 @@ class TurnOpened(Row):
     at: str
 
 
-@row(GROUP, "turn.move")
-class TurnMoved(Row):
-    """The fields of a turn that an event changes; an ended turn keeps its final state."""
-
-    turn_id: str
-    state: str | None = None
-    reason: str | None = None
-    detail: str | None = None
-    answer: str | None = None
-    started_at: str | None = None
-    ended_at: str | None = None
-    moved_at: str | None = None
-
-
-@row(GROUP, "approval.open")
-class ApprovalOpened(Row):
-    """A question to a person, which expires in `expires_in` seconds."""
-
-    approval_id: str
-    session_id: str | None
-    turn_id: str
-    kind: str
-    digest: str
-    data: Json
-    at: str
-    expires_in: float
-
-
 @row(GROUP, "approval.draft")
 class ApprovalDraft(Row):
     """A prepared answer to a question with this digest; the last one counts."""
@@ -106,14 +69,3 @@ class ApprovalDraft(Row):
     approval_id: str
     digest: str
     draft: Json
-
-
-@row(GROUP, "approval.close")
-class ApprovalClosed(Row):
-    """The answer to a question; the first one counts."""
-
-    approval_id: str
-    outcome: str
-    principal: str | None
-    reason: str
-    at: str

@@ -8,19 +8,21 @@ from datetime import datetime
 from functools import cached_property
 from hashlib import md5
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import aiosql
 import orjson
+from pydantic import ValidationError
 
 from libs.events import Outbound
 from services.gateway.http.models import short
 from services.gateway.schema import Reads
 from services.gateway.sessions.models import ApprovalShown, Session, TurnShown
-from services.gateway.sessions.projection import decoded
 
 PAGE_BYTES = 1 << 20
 """Bytes of event data that a viewer holds at once."""
+
+_CLASSES: Mapping[str, type[Outbound]] = {short(cls.type): cls for cls in get_args(Outbound)}
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
 
@@ -39,7 +41,10 @@ class Numbered:
     @cached_property
     def event(self) -> Outbound | None:
         """The data as its class; None for `message.accepted`, and for what only a newer release knows."""
-        return decoded(self.type, self.body)
+        try:
+            return _CLASSES[self.type].model_validate_json(self.body)
+        except (KeyError, ValidationError):
+            return None
 
     @cached_property
     def data(self) -> Mapping[str, Any]:

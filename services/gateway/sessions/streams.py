@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from libs.bus import Subject
 from libs.cache import START, Deltas, Stream, StreamEntry
 from libs.errors import Crowded, Unavailable
+from libs.events import TurnEnded
 from libs.telemetry import metrics
 from services.gateway.sessions.store import Page, Store
 
@@ -151,18 +153,22 @@ class Streams:
         self._tenants: Counter[str] = Counter()
         self._closed = False
 
-    def waker(self, tenant: str, session: str | None) -> Callable[[], None]:
-        """Return a callback for after a commit that may have added to the session's sequence."""
+    def watch_projection(self, subjects: Sequence[Subject]) -> None:
+        """Wake the viewers of projected events, and the callers that wait for the end of a turn."""
+        for tenant, session in dict.fromkeys((subject.tenant, subject.session) for subject in subjects):
+            self.wake(tenant, session)
+        for subject in subjects:
+            if subject.type == TurnEnded.type and subject.turn is not None:
+                self.note_end(subject.turn)
 
-        def wake() -> None:
-            if session is not None and (channel := self._channels.get((tenant, session))) is not None:
-                channel.wake()
-
-        return wake
+    def wake(self, tenant: str, session: str | None) -> None:
+        """Wake the viewers of a session after a commit that may have added to its sequence."""
+        if session is not None and (channel := self._channels.get((tenant, session))) is not None:
+            channel.wake()
 
     @contextmanager
     def awaiting_end(self, turn: str) -> Iterator[asyncio.Event]:
-        """Yield an event that is set once this process has projected the turn's end, or stops."""
+        """Yield an event that is set once this process sees the turn's end projected, or stops."""
         ended = asyncio.Event()
         if self._closed:
             ended.set()

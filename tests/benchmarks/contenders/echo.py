@@ -124,6 +124,10 @@ async def behind(platform: Platform) -> float:
     query = """
         select count(*) from bus.log l where topic in ('audit.events', 'memory.events')
         and not exists (select from bus.inbox i where i.id = l.event_id)
+        and not exists (
+            select from bus.projections join bus.offsets o using (grp, topic)
+            where topic = l.topic and o.part = l.part and o.position >= l.position
+        )
     """
     while await pool.fetchval(query):
         await asyncio.sleep(0.005)

@@ -16,12 +16,14 @@ import httpx
 
 from libs import ids
 from libs.audit import CheckpointFile
+from libs.bus.projections import Projections
 from libs.changes import Cause, Changeset
 from libs.clock import SystemClock
 from libs.database import Dsns
-from libs.events import ActionRecorded, ActionsRecorded
+from libs.events import ActionRecorded
 from libs.identity import internal
 from libs.keys import Keys
+from libs.runtime.follower import Follower
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
@@ -29,7 +31,7 @@ from services.audit_worker.service import build
 from services.audit_worker.store import GROUP, Store
 from tests.infrastructure import PACE, platform
 
-HANDLED = f"{GROUP}:{ActionRecorded.type}:after"
+PROJECTED = "project:after"
 
 
 class Points:
@@ -40,8 +42,7 @@ class Points:
         self._passed = asyncio.Event()
 
     def __call__(self, point: str) -> None:
-        # Records that travel together are handled at a point of their own; to a test it is the same.
-        self.seen[point.replace(ActionsRecorded.type, ActionRecorded.type)] += 1
+        self.seen[point] += 1
         self._passed.set()
 
     async def passed(self, point: str, times: int) -> None:
@@ -89,12 +90,16 @@ class RunningAudit:
         await self.reached(wanted, tenant)
 
     async def reached(self, wanted: int, tenant: str = "acme") -> None:
-        """Wait until a chain has so many records; check again after each handled event."""
+        """Wait until a chain has so many records; check again after each step of the follower."""
         while True:
-            seen = self.points.seen[HANDLED]
+            seen = self.points.seen[PROJECTED]
             if await self.count(tenant) >= wanted:
                 return
-            await self.points.passed(HANDLED, seen + 1)
+            await self.points.passed(PROJECTED, seen + 1)
+
+    def follower(self) -> Follower:
+        """Return a follower as another process has it."""
+        return Follower([self.service], Projections(self.platform.database), ids.new(), lambda point: None)
 
     async def count(self, tenant: str) -> int:
         head = await Store(self.platform.database).head(tenant)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -14,12 +15,10 @@ import orjson
 from fastapi import FastAPI
 
 from libs import ids
-from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
-from libs.changes.writer import Applied
+from libs.changes.writer import Applied, Writer
 from libs.database import Dsns
 from libs.events import Event
-from libs.events.envelope import Envelope
 from libs.identity.keys import ApiKey, mint
 from libs.leases.ports import NewLease
 from libs.runtime.host import Running, host, prepare
@@ -27,12 +26,10 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from services import http_server
 from services.connections import Bounds
-from services.gateway.handlers import Handlers
 from services.gateway.identity.directory import Directory
 from services.gateway.identity.local_key import ensure_local_key
 from services.gateway.service import build
 from services.gateway.sessions.store import Numbered
-from services.gateway.sessions.streams import Streams
 from services.gateway.sessions.viewer import first
 from services.gateway.surfaces.context import Gateway
 from tests import infrastructure
@@ -82,13 +79,16 @@ class RunningGateway:
         return await self.platform.writer.apply(Changeset(cause).emit(*events))
 
     async def projected_elsewhere(self, session: str, turn: str, event: Event) -> None:
-        """Project an event as another replica does: this one's viewers get no wake-up."""
+        """Publish an event from another process, whose commit projects it."""
         key = f"{self.tenant}:{session}"
-        cause = Cause.request("gateway", id=ids.new(), tenant=self.tenant, key=key, session=session, turn=turn)
-        about = {"tenant": self.tenant, "key": key, "session": session, "turn": turn}
-        envelope = Envelope(id=cause.id, source="test", time=self.platform.clock.now(), data=event, **about)
-        replica = Handlers(Streams(self.context.store, None, most=1, each=1))
-        await self.platform.writer.apply(await replica.project(cause, envelope))
+        cause = Cause.request("elsewhere", id=ids.new(), tenant=self.tenant, key=key, session=session, turn=turn)
+        writer = Writer(self.platform.database, self.platform.clock, ids.new())
+        writing = asyncio.ensure_future(writer.run())
+        try:
+            await writer.apply(Changeset(cause).emit(event))
+        finally:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
 
     async def worker_waits(self) -> None:
         """Create a due lease that no worker has room for."""
@@ -103,12 +103,6 @@ class RunningGateway:
 
     async def caught_up(self, session: str, seq: int) -> None:
         await self.seen(session, lambda event: event.seq >= seq)
-
-    async def handled(self, record: Record) -> str:
-        """Deliver a record to the gateway as a consumer does, possibly a second time; return the verdict."""
-        (handle,) = [s.handle for s in self.service.subscriptions if s.event.type == record.type]
-        changeset = await handle(Cause.record("gateway", record), record.envelope())
-        return (await self.platform.writer.apply(changeset)).verdict
 
     async def key(
         self, *scopes: str, tenant: str | None = None, principal: str = "ada", expires: datetime | None = None

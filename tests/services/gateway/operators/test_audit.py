@@ -23,7 +23,7 @@ from libs.runtime.service import Service
 from services.audit_worker import service as audit_worker
 from services.audit_worker.store import Search, Store
 from tests import infrastructure
-from tests.services.audit_worker.running import HANDLED, Points
+from tests.services.audit_worker.running import PROJECTED, Points
 from tests.services.gateway.running import RunningGateway, running_gateway
 
 PATH = "/v1/admin/audit"
@@ -43,10 +43,10 @@ class Auditor:
         cause = Cause.request("tester", id=ids.new(), tenant=tenant, key=f"{tenant}:{session}", session=session)
         await self.gateway.platform.writer.apply(Changeset(cause).emit(*actions))
         while True:
-            seen = self.points.seen[HANDLED]
+            seen = self.points.seen[PROJECTED]
             if len(await store.search(tenant, Search(session=session, limit=500))) == len(actions):
                 return
-            await self.points.passed(HANDLED, seen + 1)
+            await self.points.passed(PROJECTED, seen + 1)
 
     async def search(self, **asked: Any) -> dict[str, Any]:
         answer = await self.http.get(PATH, params=asked)

@@ -139,7 +139,7 @@ async def _woken_for_nothing(home: RunningGateway, session: str) -> None:
 
 @pytest.mark.requirement("A19")
 async def test_viewer_reads_events_projected_by_another_replica(gateway_where: Dsns, owner: str) -> None:
-    async with _served(gateway_where, owner, settings={"reread_seconds": 0.05}) as (home, client):
+    async with _served(gateway_where, owner, settings={"reread_seconds": 60.0}) as (home, client):
         session, turn = await _turn(client)
         viewer = Sse()
         async with opened(client, session, until=turn) as stream:
