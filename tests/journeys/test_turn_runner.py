@@ -16,7 +16,7 @@ from deploy.local.runner_image import RUNNER
 from libs.budgets import Payer, paid_by
 from libs.database import Dsns
 from libs.errors import Unavailable
-from libs.events import AgentRole, MessageCompleted, Observation, Plan, StepState, Task, ToolRequested
+from libs.events import AgentRole, MessageCompleted, Observation, Plan, StepState, Task, ToolRequested, Usage
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, Model, PlanDraft, PlannerOutcome
 from libs.sandbox import Limits, Mount, NoSandbox, Sandboxes
 from libs.sandbox.sessions import Channel, Launcher
@@ -263,6 +263,14 @@ async def test_thoughts_of_one_round_are_bounded(tmp_path: Path, rig: Rig) -> No
         with pytest.raises(RunnerFailed):
             await planned(runner)
     assert model.asked.count("plan") == 8
+
+
+async def test_thoughts_are_counted_in_their_plan(tmp_path: Path, rig: Rig) -> None:
+    used = Usage(model="scripted", input_tokens=7, cost_micros=3)
+    model = scripted_model(PlanDraft(plan(READ, complete=False), used), Answered("Done.", usage=used))
+    async with runner_of(rig, tmp_path, model) as runner:
+        assert (await planned(runner)).usage == used
+        assert (await planned(runner, (READ[0], "text"))).usage == used
 
 
 async def test_answer_of_the_model_keeps_its_kind(tmp_path: Path, rig: Rig) -> None:
