@@ -56,7 +56,7 @@ async def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage,
     if event_sizes.size(said.text) > event_sizes.TEXT_MOST:
         refuse(uow, message, "MESSAGE_TOO_LARGE", f"a message has at most {event_sizes.TEXT_MOST} bytes")
         return
-    if message.agent is None:
+    if message.agent is None and uow.session.agent is not None:
         message = message.model_copy(update={"agent": uow.session.agent})
     if message.agent is not None and message.agent not in context.platform.agents:
         refuse(uow, message, UnknownAgent.code, f"there is no agent {message.agent}")
