@@ -200,7 +200,7 @@ end(own if ' ' in given['turn']['prompt'] else json.dumps(tried))
 """
 
 
-@pytest.mark.requirement("S1-10", "S1-21", "S1-22", "A31")
+@pytest.mark.requirement("S1-21", "S1-22", "A31")
 async def test_token_is_bound_to_its_turn_and_tools(tmp_path: Path, rig: Rig) -> None:
     async with runner_of(rig, tmp_path, **program(tmp_path, TRIES)) as runner:
         ended = said(await planned(runner, turn="first"))
