@@ -13,12 +13,12 @@ with asked as materialized (
     where m.tenant_id = :tenant and m.universe = :universe and m.scope = :scope and m.user_id = :person
 ), placed as (
     -- A distance of 1 is orthogonal: nothing in common. Postgres sorts NaN, the distance of a text without words, above all numbers.
-    select memory_id, text, kind, created_at,
+    select memory_id, text, kind, created_at, 1 - distance as similarity, rank as overlap,
         case when distance < 1 then row_number() over (order by distance, memory_id) end as near,
         case when rank > 0 then row_number() over (order by rank desc nulls last, memory_id) end as worded
     from mine
 )
-select memory_id, text, kind, created_at, near, worded from placed where near <= :pool or worded <= :pool;
+select memory_id, text, kind, created_at, near, worded, similarity, overlap from placed where near <= :pool or worded <= :pool;
 
 -- name: facts_of(tenant, person, most)
 -- A person's facts, latest first.

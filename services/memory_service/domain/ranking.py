@@ -22,6 +22,10 @@ class Found:
     created_at: datetime
     near: int | None
     worded: int | None
+    similarity: float | None
+    """The cosine with the query; None if another embedder made the vector."""
+    overlap: float | None
+    """The weight of the shared words; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)

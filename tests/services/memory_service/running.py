@@ -20,6 +20,7 @@ from libs.identity import internal
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
+from libs.search import Embedder
 from libs.search.embedder import HashedEmbedder
 from services.memory_service.service import build
 from services.memory_service.store import GROUP
@@ -126,10 +127,12 @@ def _rest(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def running_memory(where: Dsns, **ports: Any) -> AsyncIterator[RunningMemory]:
+async def running_memory(
+    where: Dsns, *, embedder: Embedder | None = None, **ports: Any
+) -> AsyncIterator[RunningMemory]:
     points = Points()
     clients: dict[str, Callable[[], httpx.AsyncClient]] = {}
-    async with platform(where, point=points, embedder=HashedEmbedder(), clients=clients, **ports) as given:
+    async with platform(where, point=points, embedder=embedder or HashedEmbedder(), clients=clients, **ports) as given:
         service = build(given)
         assert service.api is not None
         transport = httpx.ASGITransport(app=service.api.app)
