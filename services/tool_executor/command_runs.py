@@ -25,6 +25,7 @@ from libs.errors import Rejected
 from libs.guards import programs
 from libs.sandbox import (
     Changes,
+    Choice,
     Command,
     Ended,
     Limits,
@@ -48,8 +49,6 @@ ROOMS_MOST = 8
 SKILL = "/skill"
 """Where a program finds the files of its skill, read-only."""
 IDLE_SECONDS, SWEEP_SECONDS = 3600.0, 300.0
-TRY_AGAIN_SECONDS = 60.0
-"""How long the finding that no sandbox works is believed."""
 NAMED_MOST = 50
 FIRST, LAST = 2_000, 6_000
 """Characters of a long output that a model sees: the end of a program's output mostly has the outcome."""
@@ -147,11 +146,8 @@ class CommandRuns:
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._backends, self._allowed, self._now = backends, frozenset(allowed), now
+        self._choice, self._allowed, self._now = Choice(backends, now=now), frozenset(allowed), now
         self._rooms: OrderedDict[str, Room] = OrderedDict()
-        self._stack, self._choosing = AsyncExitStack(), asyncio.Lock()
-        self._chosen: Sandboxes | None = None
-        self._refusal: tuple[float, str] | None = None
 
     def command(self, args: Args) -> Command:
         """Return the command of a line. Raises CommandBlocked if the program or its arguments may not run."""
@@ -199,33 +195,14 @@ class CommandRuns:
         finally:
             for room in list(self._rooms.values()):
                 await self._leave(room)
-            await self._stack.aclose()
+            await self._choice.close()
 
     async def backend(self) -> Sandboxes:
-        """Return the first backend that isolates, as a real run shows. Raises `NoSandboxHere`, with each problem."""
-        async with self._choosing:
-            if self._chosen is not None:
-                return self._chosen
-            if self._refusal is not None and self._now() - self._refusal[0] < TRY_AGAIN_SECONDS:
-                raise NoSandboxHere(self._refusal[1])
-            problems = []
-            for backend in self._backends:
-                try:
-                    async with AsyncExitStack() as tried:
-                        await tried.enter_async_context(backend)
-                        report = await backend.probe()
-                        self._stack.push_async_exit(tried.pop_all())
-                except NoSandbox as error:
-                    problems.append(f"{backend.name}: {error.problem}")
-                    continue
-                for lack in report.missing:
-                    log.warning("sandbox lacks a limit", backend=backend.name, limit=lack.name, cure=lack.cure)
-                self._chosen = backend
-                return backend
-            why = "; ".join(problems) or "SUMA_SANDBOX is none"
-            refusal = f"no sandbox works here, so commands and programs are refused ({why}); see `suma doctor`"
-            self._refusal = self._now(), refusal
-            raise NoSandboxHere(refusal)
+        """Return the backend in use. Raises NoSandboxHere, with the problem of each."""
+        try:
+            return await self._choice.backend()
+        except NoSandbox as error:
+            raise NoSandboxHere(f"commands and programs are refused: {error}") from error
 
     async def _room(self, name: str) -> Room:
         if (found := self._rooms.get(name)) is not None:
@@ -246,8 +223,8 @@ class CommandRuns:
 
     async def _leave(self, room: Room) -> None:
         self._rooms.pop(room.name, None)
-        if self._chosen is not None:
-            await self._chosen.leave(room.name)
+        if self._choice.chosen is not None:
+            await self._choice.chosen.leave(room.name)
         await room.stack.aclose()
 
 

@@ -131,8 +131,8 @@ async def _hold(marked: str, writer: int) -> None:
     limits = Limits()
     async with scratch_folder(None, limits) as folder, Sandboxes(Bubblewrap(RUNNER / "runner.py")) as backend:
         session = await backend.open("held", folder, limits)
-        script = f"echo started; exec sleep {marked}"
-        await session.run(Command(("sh", "-c", script)), partial(_passed, writer))
+        script = "import time; print('started', flush=True); time.sleep(3600)"
+        await session.run(Command(("python3", "-c", script, marked)), partial(_passed, writer))
 
 
 def _passed(writer: int, piece: Piece) -> None:
@@ -140,9 +140,9 @@ def _passed(writer: int, piece: Piece) -> None:
 
 
 def _words(path: Path) -> str:
-    """Return the arguments of a `sleep`; nothing of other processes, or of one that has ended."""
+    """Return the arguments of a sleeping `python3`; nothing of other processes, or of one that has ended."""
     try:
         program, _, words = path.read_text("utf-8", "replace").partition("\0")
     except OSError:
         return ""
-    return words if program == "sleep" else ""
+    return words if program == "python3" else ""
