@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -107,10 +107,8 @@ class Consumer:
         self._point = point
         self._now, self._since = now, dict[tuple[str, int], str]()
         self._gate, self._alone = gate or deciding(), alone or asyncio.Lock()
-        self._batches, self._batch_delay, self._awaited = service.batch, service.batch_delay, service.awaited
+        self._batches, self._batch_delay = service.batch, service.batch_delay
         self._gathered: dict[str, deque[Taken]] = {}
-        self._arrived: dict[str, asyncio.Event] = {}
-        """By lane, set when an event has arrived that a caller waits for."""
         self._retrying: set[int] = set()
         self._retried = retried
         self.stopped: list[str] = []
@@ -152,8 +150,6 @@ class Consumer:
         lane = f"{taken[1].topic}:{taken[1].part}"
         waiting = self._gathered.setdefault(lane, deque())
         waiting.append(taken)
-        if self._is_awaited(taken[1]) and lane in self._arrived:
-            self._arrived[lane].set()
         # One job per lane: it takes everything that has arrived by the time that it runs.
         if len(waiting) == 1:
             self._lanes.submit(self._group, lane, lambda: self._handle_gathered(lane))
@@ -162,7 +158,7 @@ class Consumer:
         waiting = self._gathered[lane]
         while waiting:
             if self._batch_delay and len(waiting) < GATHERED_MOST:
-                await self._more(lane, waiting)
+                await asyncio.sleep(self._batch_delay)
             taken = list(islice(waiting, GATHERED_MOST))
             # One by one, so that only the record at fault is parked or rejected.
             if not await self._apply_gathered(lane, taken):
@@ -173,26 +169,15 @@ class Consumer:
                 waiting.popleft()
                 done()
 
-    def _is_awaited(self, record: Record) -> bool:
-        return self._awaited is None or record.type in self._awaited
-
-    async def _more(self, lane: str, waiting: Iterable[Taken]) -> None:
-        """Wait for more records, as long as no caller waits for one of them."""
-        if any(self._is_awaited(record) for _, record, _ in waiting):
-            return
-        arrived = self._arrived[lane] = asyncio.Event()
-        try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._batch_delay):
-                    await arrived.wait()
-        finally:
-            del self._arrived[lane]
-
     async def _apply_gathered(self, lane: str, taken: Sequence[Taken]) -> bool:
         """Apply these records as one changeset; return False when they must be handled one by one."""
         name = taken[0][0].event.type
         try:
-            changesets = await self._decide_gathered(taken)
+            # Without spans: no caller waits for them.
+            changesets = [
+                await self._handle(subscription, Cause.record(self._group, record, urgent=subscription.urgent), record)
+                for subscription, record, _ in taken
+            ]
             self._point(f"{self._group}:{name}:before")
             applied = await self._writer.apply_gathered(changesets, lane=(self._group, lane))
             self._point(f"{self._group}:{name}:after")
@@ -201,37 +186,11 @@ class Consumer:
         # A single record whose key is parked; several with such a one conflict in `bus.guard`.
         return applied.verdict != BEHIND
 
-    async def _decide_gathered(self, taken: Sequence[Taken]) -> list[Changeset]:
-        """Return the changeset of each record, in their order. A trace gets one span for all of its records."""
-        traces: dict[str, list[int]] = {}
-        for n, (_, record, _) in enumerate(taken):
-            traces.setdefault((record.header("traceparent") or "")[3:35], []).append(n)
-        decided: dict[int, Changeset] = {}
-        for places in traces.values():
-            with self._gathered_span([taken[n][1] for n in places]):
-                for n in places:
-                    subscription, record, _ = taken[n]
-                    cause = Cause.record(self._group, record, urgent=subscription.urgent)
-                    decided[n] = await self._handle(subscription, cause, record)
-        return [decided[n] for n in range(len(taken))]
-
-    def _gathered_span(self, records: Sequence[Record]) -> AbstractContextManager[object]:
-        """Open the span of the records of one trace, if a caller waits for one of them."""
-        if not any(map(self._is_awaited, records)):
-            return nullcontext()
-        first, types = records[0], {record.type for record in records}
-        attributes = _span_attributes(self._group, first)
-        if len(records) > 1:
-            attributes |= {"messaging.batch.message_count": len(records)}
-            del attributes["messaging.message.id"]
-        name = f"process {types.pop() if len(types) == 1 else first.topic}"
-        return span(name, parent=first.header("traceparent"), kind=SpanKind.CONSUMER, attributes=attributes)
-
     async def _first(self, subscription: Subscription, record: Record) -> None:
         cause = Cause.record(self._group, record, urgent=subscription.urgent)
         try:
             async with AsyncExitStack() as held:
-                if not subscription.never_dead_letter and await self._is_handled(record, held):
+                if await self._is_handled(record, held):
                     return
                 applied = await self._decide(subscription, cause, record)
             # Keep the order of its key: it waits behind the parked event.
@@ -376,11 +335,9 @@ class Consumer:
         """Write the dead letter and the failure report in one transaction.
 
         Raises:
-            Stopped: the event must not be dead-lettered, or its report failed; the lane stops.
+            Stopped: its report failed; the lane stops.
             Unavailable: the original cannot be stored now.
         """
-        if subscription.never_dead_letter:
-            raise self._stop(record, error)
         try:
             report = subscription.on_dead(cause, record, error)
             # The original is durable before the transaction that names it.

@@ -38,15 +38,13 @@ class Subscription:
     """A subscription to one event type. `handle` loads, decides and returns a changeset; it may be called again.
 
     `on_dead` returns the failure report to the waiting caller, and loads nothing (bus.md 16). An `urgent` event
-    overtakes parked ones. An event with `never_dead_letter` stops its lane instead of becoming a dead letter, and
-    `/readyz` reports that (the audit and dead-letter consumers).
+    overtakes parked ones.
     """
 
     event: type[Event]
     handle: Handle
     on_dead: OnDead = unreported
     urgent: bool = False
-    never_dead_letter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +92,11 @@ class Service:
     kinds: Sequence[Kind[Any]] = ()
     projections: Sequence[Projection] = ()
     batch: bool = False
-    """Its handlers load nothing, so many records of a partition may be applied as one changeset (all or none)."""
+    """Its handlers load nothing and no caller waits for them, so many records of a partition may be applied as one
+    changeset (all or none), without spans.
+    """
     batch_delay: float = 0.0
     """Seconds that a batching service waits for more records."""
-    awaited: frozenset[str] | None = None
-    """In a batching service, the types of events that a caller waits for: a batch with one is applied at once and has a
-    span. None for all types.
-    """
     schema: Schema | None = None
     api: Api | None = None
     queries: Mapping[str, Query] = field(default_factory=dict)

@@ -28,7 +28,6 @@ def build(platform: Platform) -> Service:
         [Subscription(RememberRequested, handlers.remember), Subscription(FeedbackGiven, handlers.feedback)],
         batch=True,
         batch_delay=BATCH_SECONDS,
-        awaited=frozenset(),
         schema=SCHEMA,
         api=Api(api.build(context)),
         queries={"recall": recalling.recall_texts},

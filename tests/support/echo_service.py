@@ -222,10 +222,7 @@ class Echo:
             Service("memory_service", [Subscription(RememberRequested, self.noted)]),
             Service(
                 "audit_worker",
-                [
-                    Subscription(event, self.noted, never_dead_letter=True)
-                    for event in (ActionRecorded, ActionsRecorded)
-                ],
+                [Subscription(event, self.noted) for event in (ActionRecorded, ActionsRecorded)],
             ),
             Service(
                 "gateway",

@@ -42,14 +42,11 @@ class Workshop:
     on_end: Callable[[str], Awaitable[None]] | None = None
     on_run: Callable[[Lease], Awaitable[None]] | None = None
     report_fails: bool = False
-    never_dead_letter: bool = False
     room: int = 64
     attempts: int = 5
 
     def service(self) -> Service:
-        subscription = Subscription(
-            RememberRequested, self._handle, self._on_dead, never_dead_letter=self.never_dead_letter
-        )
+        subscription = Subscription(RememberRequested, self._handle, self._on_dead)
         kind = Kind("tool", self._run, self._finish, self._fail, room=self.room, attempts=self.attempts)
         return Service(GROUP, [subscription], [kind])
 

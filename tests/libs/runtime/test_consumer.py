@@ -63,18 +63,8 @@ async def test_failing_report_stops_only_its_lane_and_readiness(workshop: Worksh
     assert await workshop.eye.fetchval("select count(*) from bus.inbox where state = 'dead'") == 0
 
 
-async def test_never_dead_event_is_no_dead_letter(workshop: Workshop) -> None:
-    workshop.never_dead_letter = True
-    bad_at("bad", Rejected("no"), workshop)
-    async with workshop.open() as running:
-        await workshop.say("bad")
-        await workshop.say("good", key="other")
-        await workshop.until(lambda: workshop.handled == ["good"] and running.problems() != [])
-    assert await workshop.eye.fetchval("select count(*) from bus.log where topic = 'dlq.events'") == 0
-
-
 async def test_stopped_events_are_handled_after_a_restart(workshop: Workshop) -> None:
-    workshop.never_dead_letter = True
+    workshop.report_fails = True
     bad_at("bad", Rejected("no"), workshop)
     async with workshop.open() as running:
         await workshop.say("bad")
