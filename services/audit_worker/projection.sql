@@ -12,16 +12,15 @@ begin
 end
 $$;
 
--- A member of canonical JSON with a text; null for an absent one. `to_json` escapes as RFC 8785 asks.
-create or replace function audit.member(name text, value text) returns text
-language sql immutable set search_path = pg_catalog, pg_temp as $$
+-- A member of canonical JSON with a text; null for an absent one. `to_json` escapes as RFC 8785 asks. This function and the next
+-- two are expanded where they are called, which needs that they set nothing; `audit.project` fixes their search path.
+create or replace function audit.member(name text, value text) returns text language sql stable as $$
     select to_json(name) || ':' || to_json(value)
 $$;
 
 -- Members of an object of texts as canonical JSON, in the order of their names' UTF-16 code units. That is the order of UTF-8 bytes,
 -- but for characters of four bytes (U+10000 and above), which come before U+E000.
-create or replace function audit.members(texts jsonb) returns text
-language sql immutable set search_path = pg_catalog, pg_temp as $$
+create or replace function audit.members(texts jsonb) returns text language sql stable as $$
     select '{' || coalesce(string_agg(audit.member(t.key, t.value), ',' order by translate(
         convert_from(convert_to(t.key, 'UTF8'), 'LATIN1'), U&'\00EE\00EF\00F0\00F1\00F2\00F3\00F4', U&'\00F3\00F4\00EE\00EF\00F0\00F1\00F2'
     ) collate "C"), '') || '}'
@@ -31,7 +30,7 @@ $$;
 -- The record of an action as canonical JSON (libs/keys/canonical.py): its members in the order of their names, without nulls. Members
 -- of the action that this release does not know are left out, as by an earlier release's event class.
 create or replace function audit.canonical(tenant text, id text, headers jsonb, turn text, action jsonb) returns text
-language sql immutable set search_path = pg_catalog, pg_temp as $$
+language sql stable as $$
     select '{' || concat_ws(',',
         audit.member('causation', headers ->> 'causationid'),
         audit.member('correlation', headers ->> 'correlationid'),

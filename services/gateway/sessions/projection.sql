@@ -38,6 +38,8 @@ create or replace function gateway.project_outbound(events bus.log[]) returns vo
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     numbered bigint[];
+    -- Most events change little: a statement runs only where an event has one of its types.
+    types constant text[] := array(select e.type from unnest(events) as e);
 begin
     numbered := gateway.number_events(array(
         select row (
@@ -62,84 +64,95 @@ begin
     end if;
 
     -- A reply that begins another turn opens that one.
-    insert into gateway.turns (tenant_id, turn_id, session_id, message_id, text, state, created_at)
-    select e.tenant, e.data ->> 'instead', e.headers ->> 'sessionid', e.data ->> 'message_id', e.data ->> 'text', 'received',
-        (e.headers ->> 'time')::timestamptz
-    from unnest(events) as e
-    where e.type = 'suma.clarification.replied.v1' and e.data ->> 'instead' is not null
-    order by 1, 2
-    on conflict (tenant_id, turn_id) do nothing;
+    if types && '{suma.clarification.replied.v1}' then
+        insert into gateway.turns (tenant_id, turn_id, session_id, message_id, text, state, created_at)
+        select e.tenant, e.data ->> 'instead', e.headers ->> 'sessionid', e.data ->> 'message_id', e.data ->> 'text', 'received',
+            (e.headers ->> 'time')::timestamptz
+        from unnest(events) as e
+        where e.type = 'suma.clarification.replied.v1' and e.data ->> 'instead' is not null
+        order by 1, 2
+        on conflict (tenant_id, turn_id) do nothing;
+    end if;
 
     -- An ended turn keeps its final state. Where several events change one turn, the first that ends it counts, else the last.
-    with changed as (
-        select e.n, e.tenant as tenant_id, e.data ->> 'turn_id' as turn_id, e.data, (e.headers ->> 'time')::timestamptz as at,
-            e.type = 'suma.turn.ended.v1' as ends, e.type = 'suma.turn.started.v1' as starts,
-            e.type = 'suma.message.completed.v1' as answers, case e.type
-                when 'suma.turn.queued.v1' then 'queued'
-                when 'suma.turn.started.v1' then 'running'
-                when 'suma.clarification.requested.v1' then 'awaiting_clarification'
-                when 'suma.clarification.replied.v1' then 'running'
-                when 'suma.approval.requested.v1' then 'awaiting_approval'
-                when 'suma.approval.closed.v1' then 'running'
-                when 'suma.turn.ended.v1' then e.data ->> 'state'
-            end as state
-        from unnest(events) with ordinality as e(topic, part, "position", event_id, tenant, key, type, headers, data, logged_at, n)
-        -- An answer that came too late closes nothing.
-        where (e.data ->> 'outcome' = 'stale' and e.type = 'suma.approval.closed.v1') is not true
-            and (e.data ->> 'instead' is not null and e.type = 'suma.clarification.replied.v1') is not true
-    ), ended as (
-        select t.*, min(t.n) filter (where t.ends) over (partition by t.tenant_id, t.turn_id) as last
-        from changed t where t.state is not null or t.answers
-    ), c as (
-        select t.tenant_id, t.turn_id,
-            (array_agg(t.state order by t.n desc) filter (where t.state is not null and (t.n > t.last) is not true))[1] as state,
-            (array_agg(t.at order by t.n desc) filter (where not t.ends and not t.answers and (t.n > t.last) is not true))[1] as moved_at,
-            (array_agg(t.data ->> 'reason' order by t.n) filter (where t.ends and t.data ->> 'reason' is not null))[1] as reason,
-            (array_agg(t.data ->> 'detail' order by t.n) filter (where t.ends and t.data ->> 'detail' <> ''))[1] as detail,
-            (array_agg(t.data ->> 'text' order by t.n desc) filter (where t.answers))[1] as answer,
-            (array_agg(t.at order by t.n) filter (where t.starts))[1] as started_at,
-            (array_agg(t.at order by t.n) filter (where t.ends))[1] as ended_at
-        from ended t group by t.tenant_id, t.turn_id
-    )
-    update gateway.turns t set
-        state = case when t.ended_at is null then coalesce(c.state, t.state) else t.state end,
-        reason = coalesce(t.reason, c.reason),
-        detail = coalesce(nullif(t.detail, ''), c.detail, ''),
-        answer = coalesce(c.answer, t.answer),
-        started_at = coalesce(t.started_at, c.started_at),
-        ended_at = coalesce(t.ended_at, c.ended_at),
-        moved_at = case when t.ended_at is null then coalesce(c.moved_at, t.moved_at) else t.moved_at end
-    from c where t.tenant_id = c.tenant_id and t.turn_id = c.turn_id;
+    if types && '{suma.turn.queued.v1,suma.turn.started.v1,suma.turn.ended.v1,suma.message.completed.v1,suma.clarification.requested.v1,
+        suma.clarification.replied.v1,suma.approval.requested.v1,suma.approval.closed.v1}' then
+        with changed as (
+            select e.n, e.tenant as tenant_id, e.data ->> 'turn_id' as turn_id, e.data, (e.headers ->> 'time')::timestamptz as at,
+                e.type = 'suma.turn.ended.v1' as ends, e.type = 'suma.turn.started.v1' as starts,
+                e.type = 'suma.message.completed.v1' as answers, case e.type
+                    when 'suma.turn.queued.v1' then 'queued'
+                    when 'suma.turn.started.v1' then 'running'
+                    when 'suma.clarification.requested.v1' then 'awaiting_clarification'
+                    when 'suma.clarification.replied.v1' then 'running'
+                    when 'suma.approval.requested.v1' then 'awaiting_approval'
+                    when 'suma.approval.closed.v1' then 'running'
+                    when 'suma.turn.ended.v1' then e.data ->> 'state'
+                end as state
+            from unnest(events) with ordinality as e(topic, part, "position", event_id, tenant, key, type, headers, data, logged_at, n)
+            -- An answer that came too late closes nothing.
+            where (e.data ->> 'outcome' = 'stale' and e.type = 'suma.approval.closed.v1') is not true
+                and (e.data ->> 'instead' is not null and e.type = 'suma.clarification.replied.v1') is not true
+        ), ended as (
+            select t.*, min(t.n) filter (where t.ends) over (partition by t.tenant_id, t.turn_id) as last
+            from changed t where t.state is not null or t.answers
+        ), c as (
+            select t.tenant_id, t.turn_id,
+                (array_agg(t.state order by t.n desc) filter (where t.state is not null and (t.n > t.last) is not true))[1] as state,
+                (array_agg(t.at order by t.n desc) filter (where not t.ends and not t.answers and (t.n > t.last) is not true))[1] as moved_at,
+                (array_agg(t.data ->> 'reason' order by t.n) filter (where t.ends and t.data ->> 'reason' is not null))[1] as reason,
+                (array_agg(t.data ->> 'detail' order by t.n) filter (where t.ends and t.data ->> 'detail' <> ''))[1] as detail,
+                (array_agg(t.data ->> 'text' order by t.n desc) filter (where t.answers))[1] as answer,
+                (array_agg(t.at order by t.n) filter (where t.starts))[1] as started_at,
+                (array_agg(t.at order by t.n) filter (where t.ends))[1] as ended_at
+            from ended t group by t.tenant_id, t.turn_id
+        )
+        update gateway.turns t set
+            state = case when t.ended_at is null then coalesce(c.state, t.state) else t.state end,
+            reason = coalesce(t.reason, c.reason),
+            detail = coalesce(nullif(t.detail, ''), c.detail, ''),
+            answer = coalesce(c.answer, t.answer),
+            started_at = coalesce(t.started_at, c.started_at),
+            ended_at = coalesce(t.ended_at, c.ended_at),
+            moved_at = case when t.ended_at is null then coalesce(c.moved_at, t.moved_at) else t.moved_at end
+        from c where t.tenant_id = c.tenant_id and t.turn_id = c.turn_id;
+    end if;
 
-    insert into gateway.approvals (tenant_id, approval_id, session_id, turn_id, kind, digest, data, opened_at, expires_at)
-    select e.tenant, e.data ->> 'approval_id', e.headers ->> 'sessionid', e.data ->> 'turn_id', e.data ->> 'kind', e.data ->> 'digest',
-        e.data, o.at, o.at + make_interval(secs => (e.data ->> 'expires_in')::float8)
-    from unnest(events) as e
-    cross join lateral (select (e.headers ->> 'time')::timestamptz as at) as o
-    where e.type = 'suma.approval.requested.v1'
-    order by 1, 2
-    on conflict (tenant_id, approval_id) do nothing;
+    if types && '{suma.approval.requested.v1}' then
+        insert into gateway.approvals (tenant_id, approval_id, session_id, turn_id, kind, digest, data, opened_at, expires_at)
+        select e.tenant, e.data ->> 'approval_id', e.headers ->> 'sessionid', e.data ->> 'turn_id', e.data ->> 'kind', e.data ->> 'digest',
+            e.data, o.at, o.at + make_interval(secs => (e.data ->> 'expires_in')::float8)
+        from unnest(events) as e
+        cross join lateral (select (e.headers ->> 'time')::timestamptz as at) as o
+        where e.type = 'suma.approval.requested.v1'
+        order by 1, 2
+        on conflict (tenant_id, approval_id) do nothing;
+    end if;
 
     -- The first answer counts.
-    update gateway.approvals a set outcome = c.outcome, principal = c.principal, reason = c.reason, closed_at = c.at
-    from (
-        select distinct on (e.tenant, e.data ->> 'approval_id') e.tenant, e.data ->> 'approval_id' as approval_id,
-            e.data ->> 'outcome' as outcome, e.data ->> 'principal' as principal, e.data ->> 'reason' as reason,
-            (e.headers ->> 'time')::timestamptz as at
-        from unnest(events) with ordinality as e(topic, part, "position", event_id, tenant, key, type, headers, data, logged_at, n)
-        where e.type = 'suma.approval.closed.v1' and e.data ->> 'outcome' <> 'stale'
-        order by e.tenant, e.data ->> 'approval_id', e.n
-    ) as c
-    where a.tenant_id = c.tenant and a.approval_id = c.approval_id and a.outcome is null;
+    if types && '{suma.approval.closed.v1}' then
+        update gateway.approvals a set outcome = c.outcome, principal = c.principal, reason = c.reason, closed_at = c.at
+        from (
+            select distinct on (e.tenant, e.data ->> 'approval_id') e.tenant, e.data ->> 'approval_id' as approval_id,
+                e.data ->> 'outcome' as outcome, e.data ->> 'principal' as principal, e.data ->> 'reason' as reason,
+                (e.headers ->> 'time')::timestamptz as at
+            from unnest(events) with ordinality as e(topic, part, "position", event_id, tenant, key, type, headers, data, logged_at, n)
+            where e.type = 'suma.approval.closed.v1' and e.data ->> 'outcome' <> 'stale'
+            order by e.tenant, e.data ->> 'approval_id', e.n
+        ) as c
+        where a.tenant_id = c.tenant and a.approval_id = c.approval_id and a.outcome is null;
+    end if;
 
-    insert into gateway.attachments (tenant_id, asset_id, session_id, turn_id, filename, media_type, sha256, size, created_at)
-    select e.tenant, r.asset_id, e.headers ->> 'sessionid', e.data ->> 'turn_id', r.filename, r.media_type, r.sha256, r.size,
-        (e.headers ->> 'time')::timestamptz
-    from unnest(events) as e
-    cross join lateral jsonb_to_record(e.data -> 'result') as r(asset_id text, filename text, media_type text, sha256 text, size bigint)
-    where e.type = 'suma.step.changed.v1' and jsonb_typeof(e.data -> 'result') = 'object'
-    order by 1, 2
-    on conflict (tenant_id, asset_id) do nothing;
+    if types && '{suma.step.changed.v1}' then
+        insert into gateway.attachments (tenant_id, asset_id, session_id, turn_id, filename, media_type, sha256, size, created_at)
+        select e.tenant, r.asset_id, e.headers ->> 'sessionid', e.data ->> 'turn_id', r.filename, r.media_type, r.sha256, r.size,
+            (e.headers ->> 'time')::timestamptz
+        from unnest(events) as e
+        cross join lateral jsonb_to_record(e.data -> 'result') as r(asset_id text, filename text, media_type text, sha256 text, size bigint)
+        where e.type = 'suma.step.changed.v1' and jsonb_typeof(e.data -> 'result') = 'object'
+        order by 1, 2
+        on conflict (tenant_id, asset_id) do nothing;
+    end if;
 end
 $$;
 revoke all on function gateway.project_outbound(bus.log[]) from public;
