@@ -293,6 +293,16 @@ class Process(BaseSettings):
     """US dollars per million input tokens, instead of the list price."""
     model_output_price: float | None = Field(default=None, ge=0)
     """The same for output tokens."""
+    embedder: str = Field(default="hashed", pattern=r"^(hashed|wordllama|endpoint:[!-~]{1,200})$")
+    """`hashed`, `wordllama`, or `endpoint:MODEL`, a model of the server at embedder_url."""
+    embedder_url: str = "http://localhost:11434/v1"
+    """The address before /embeddings; by default Ollama's on this machine."""
+    embedder_key: SecretStr | None = None
+    """That server's key; not allowed in the settings file."""
+    embedder_key_file: Path | None = None
+    """A file that contains only that key."""
+    embedder_dimensions: int | None = Field(default=None, ge=32, le=768)
+    """Numbers of a vector, for a model that can shorten them; else the model's own number, at most 768."""
     # S4-46 gives both numbers.
     skill_match_threshold: float = Field(default=0.70, ge=0, le=1)
     """The offline planner: the score that a reading must exceed."""
@@ -373,10 +383,16 @@ class Process(BaseSettings):
             _as_value_error(choice.named, name)
         return name
 
-    @field_validator("model_url")
+    @field_validator("model_url", "embedder_url")
     @classmethod
     def _somewhere(cls, url: str | None) -> str | None:
         return _as_value_error(choice.located, url) if url is not None else None
+
+    @model_validator(mode="after")
+    def _one_key_of_the_embedder(self) -> Process:
+        if self.embedder_key is not None and self.embedder_key_file is not None:
+            raise ValueError("embedder_key and embedder_key_file are both set: set only one of them")
+        return self
 
     @field_validator("otlp_url", "opa_url")
     @classmethod
@@ -433,8 +449,9 @@ class Process(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         file = YamlConfigSettingsSource(settings_cls, config_file(os.environ))
-        if "model_key" in file():
-            raise SettingsError(f"{config_file(os.environ)}: model_key is not allowed in a file; use model_key_file")
+        for key in ("model_key", "embedder_key"):
+            if key in file():
+                raise SettingsError(f"{config_file(os.environ)}: {key} is not allowed in a file; use {key}_file")
         return init_settings, env_settings, file
 
     def port_alone(self, service: str) -> int:

@@ -29,7 +29,7 @@ from libs.identity import proofs
 from libs.leases.postgres import PostgresLeases
 from libs.resilience import GuardedCall, GuardedCalls
 from libs.runtime import Platform, Shutdown
-from services import catalog, model_factory
+from services import catalog, embedder_factory, model_factory
 from services.settings import BUNDLED, BadSettings, Process, explaining, variable
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Ports:
 
     policy: Policy
     skills: Catalogue
-    embedder: Embedder
+    embedder: Callable[[GuardedCalls], Embedder]
     model: Callable[[GuardedCalls, Budgets, Objects], Model | None]
     """Create the model behind its guard, paid for from these budgets; None if no service here uses a model."""
     keys: Keys
@@ -285,7 +285,8 @@ async def ports(settings: Process, names: Sequence[str]) -> Ports:
         await imported
         tools = await asyncio.to_thread(_tools, settings) if PLANNING.intersection(names) else ()
         gates, observers = await asyncio.to_thread(_hooks, settings, names)
-        skills, embedder = await asyncio.gather(_skills(settings, tools), asyncio.to_thread(_embedder))
+        skills = await _skills(settings, tools)
+        embedder = await stack.enter_async_context(embedder_factory.opened(settings, names))
         model = await stack.enter_async_context(_thinker(settings, names))
         known = {tool.name: tool for tool in tools}
         objects = await stack.enter_async_context(_objects(settings))
@@ -375,12 +376,6 @@ def _hooks(settings: Process, names: Sequence[str]) -> tuple[Sequence[Hook], Seq
 
     gates = load(settings.hooks.gates) if GATING.intersection(names) else ()
     return gates, load(settings.hooks.observers) if OBSERVING in names else ()
-
-
-def _embedder() -> Embedder:
-    from libs.search import HashedEmbedder
-
-    return HashedEmbedder()
 
 
 def _categories() -> Categories:
@@ -537,7 +532,7 @@ async def platform(
             trims=gateway,
             leaving=leaving,
             keys=given.keys,
-            embedder=given.embedder,
+            embedder=given.embedder(guarded_calls),
             model=await stack.enter_async_context(_planning(settings, model, sections)),
             budgets=budgets,
             catalogue=given.skills,

@@ -136,7 +136,7 @@ def located(url: str) -> str:
             "must be an address that begins with http:// or https://, such as http://localhost:8000/v1"
         ) from None
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise BadModel(f"must be an address without a user, a password or a query: set the key in {KEY}")
+        raise BadModel("must be an address without a user, a password or a query: set the key in its own setting")
     return url.rstrip("/")
 
 

@@ -15,8 +15,10 @@ __all__ = [
     "HashedEmbedder",
     "Matrix",
     "Vector",
+    "endpoint",
     "fuse",
     "index",
+    "static",
     "summarize",
     "words",
 ]

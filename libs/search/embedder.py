@@ -27,9 +27,9 @@ class HashedEmbedder:
     """An embedder with the same vectors on every machine: it hashes with BLAKE2b."""
 
     name = "offline-hashed-2"
-    dims = DIMS
+    dimensions, batch = DIMS, 1_000
 
-    async def embed_document(self, texts: Sequence[str]) -> Matrix:
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
         """Embed in a thread, unless it is little: many texts would block the event loop."""
         if sum(map(len, texts)) <= SHORT:
             return self.embed(texts)

@@ -1,4 +1,4 @@
-"""The embedder port: vectors of 768 numbers for texts, and scores that mean the same for every embedder."""
+"""The search ports: vectors for texts, with scores that mean the same for every embedder, and second opinions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 DIMS = 768
+"""The numbers of a stored vector. An embedder with fewer appends zeros, which changes no cosine."""
 Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Vectors are float32 and of length 1 (0 for a text without words). The same text gives the same vector.
+    """Vectors are float32, DIMS wide and of length 1 (0 for a text without words). The same text gives the same vector.
 
     Raises `Unavailable` if it is remote and does not answer.
     """
@@ -25,9 +26,16 @@ class Embedder(Protocol):
         ...
 
     @property
-    def dims(self) -> int: ...
+    def dimensions(self) -> int | None:
+        """The model's own numbers, at most DIMS; None before a remote model has answered."""
+        ...
 
-    async def embed_document(self, texts: Sequence[str]) -> Matrix:
+    @property
+    def batch(self) -> int:
+        """The most texts that the model takes at once. Callers may pass any number."""
+        ...
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
         """Embed texts as rows, in order."""
         ...
 
@@ -36,3 +44,10 @@ class Embedder(Protocol):
     def calibrate(self, cosine: float) -> float:
         """Map a cosine to a score from 0 to 1, monotonically; a likely match scores above 0.70 (S4-46)."""
         ...
+
+
+def normalized(rows: Matrix) -> Matrix:
+    """Return rows of length 1 and DIMS numbers; a row without a length is all zeros."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = np.divide(rows, lengths, out=np.zeros_like(rows, np.float32), where=lengths > 0)
+    return np.pad(unit, ((0, 0), (0, DIMS - rows.shape[1])))

@@ -72,7 +72,7 @@ class Writing:
         written = await self._decide(cause, person, asked.kind, asked.memory_id)
         if not written.decision.allowed:
             return written
-        [vector] = await self._embedder.embed_document([asked.text[:EMBEDDED_MOST]])
+        [vector] = await self._embedder.embed_documents([asked.text[:EMBEDDED_MOST]])
         row = MemoryAdded(
             memory_id=asked.memory_id,
             user_id=person.id,

@@ -21,12 +21,16 @@ from libs import ids
 from libs.changes import Cause
 from libs.embedded.postgres import Postgres
 from libs.events import RememberRequested
+from libs.resilience import GuardedCalls
 from libs.runtime import Platform
 from libs.search import Embedder, HashedEmbedder
+from libs.search.static import StaticEmbedder
+from services import embedder_factory
 from services.memory_service.domain.ranking import Found, best
 from services.memory_service.recalling import without_fillers
 from services.memory_service.store import GROUP, SESSION, Scope, Store
 from services.memory_service.writing import Writing
+from services.settings import process
 from tests import infrastructure
 from tests.services.memory_service.running import running_memory
 
@@ -136,8 +140,10 @@ async def measure(server: Postgres, embedder: Embedder) -> Sequence[Measured]:
 
 
 async def _millis(embedder: Embedder, texts: Sequence[str]) -> float:
+    # A table or a connection is made at the first use.
+    await embedder.embed_query("ready?")
     began = time.perf_counter()
-    await embedder.embed_document(texts)
+    await embedder.embed_documents(texts)
     return 1000 * (time.perf_counter() - began) / len(texts)
 
 
@@ -176,8 +182,12 @@ WAYS = {"vectors": _by_vectors, "words": _by_words, "hybrid": _by_both}
 
 async def _main() -> None:
     table = Table(*COLUMNS, title="Memories found, in per cent")
-    async with infrastructure.postgres() as server:
-        for embedder in (HashedEmbedder(),):
+    settings = process()
+    async with infrastructure.postgres() as server, embedder_factory.opened(settings, [GROUP]) as configured:
+        embedders: list[Embedder] = [HashedEmbedder(), StaticEmbedder()]
+        if settings.embedder.startswith("endpoint:"):
+            embedders.append(configured(GuardedCalls()))
+        for embedder in embedders:
             for measured in await measure(server, embedder):
                 table.add_row(*measured.row())
     Console(width=WIDE).print(table)

@@ -160,9 +160,10 @@ def test_kafkas_password_may_be_in_a_file_of_its_own(monkeypatch: pytest.MonkeyP
         settings.process().kafka.password()
 
 
-def test_file_of_settings_with_a_models_key_is_refused(bare: Path) -> None:
-    bare.write_text("model_key: sk-hush\n")
-    with pytest.raises(settings.BadSettings, match="use model_key_file") as refused:
+@pytest.mark.parametrize("name", ["model_key", "embedder_key"])
+def test_file_of_settings_with_a_key_is_refused(bare: Path, name: str) -> None:
+    bare.write_text(f"{name}: sk-hush\n")
+    with pytest.raises(settings.BadSettings, match=f"use {name}_file") as refused:
         settings.process()
     assert "hush" not in str(refused.value)
 

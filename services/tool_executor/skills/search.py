@@ -21,7 +21,7 @@ async def nearest(
     Raises `Unavailable` if the embedder is remote and does not answer.
     """
     described = [_texts(skill) for skill in skills]
-    rows = await embedder.embed_document([text for texts in described for text in texts])
+    rows = await embedder.embed_documents([text for texts in described for text in texts])
     wanted = await embedder.embed_query(query)
     scored, at = [], 0
     for skill, texts in zip(skills, described, strict=True):
