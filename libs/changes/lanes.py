@@ -9,6 +9,10 @@ from collections.abc import Awaitable, Callable
 Job = Callable[[], Awaitable[None]]
 
 
+async def _held() -> None:
+    """Fill the lane while its handling runs in a chain."""
+
+
 class Stopped(Exception):
     """Raised by a job to stop its own lane; other lanes go on."""
 
@@ -36,10 +40,25 @@ class Lanes:
             return
         self._queues[lane] = deque((job,))
         self._idle.clear()
-        task = asyncio.get_running_loop().create_task(self._drain(lane))
-        # The event loop keeps only weak references to its tasks.
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        self._begin(lane)
+
+    def hold(self, group: str, key: str) -> bool:
+        """Take an idle lane until it is released; return whether it was idle."""
+        lane = (group, key)
+        if lane in self._queues:
+            return False
+        self._queues[lane] = deque((_held,))
+        self._idle.clear()
+        return True
+
+    def release(self, group: str, key: str) -> None:
+        """Let a held lane go on with the jobs that it has got meanwhile."""
+        lane = (group, key)
+        self._queues[lane].popleft()
+        if self._queues[lane]:
+            self._begin(lane)
+        else:
+            self._leave(lane)
 
     async def idle(self) -> None:
         """Wait until every lane is empty or stopped."""
@@ -47,9 +66,17 @@ class Lanes:
 
     async def close(self) -> None:
         """Cancel all running jobs."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        # Again, since a cancelled job may release a lane that it held.
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, lane: tuple[str, str]) -> None:
+        task = asyncio.get_running_loop().create_task(self._drain(lane))
+        # The event loop keeps only weak references to its tasks.
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
 
     async def _drain(self, lane: tuple[str, str]) -> None:
         queue = self._queues[lane]
@@ -57,11 +84,19 @@ class Lanes:
             while queue:
                 await queue[0]()
                 queue.popleft()
-            # No await since the queue was empty, so no job can be appended to a queue that is dropped.
-            del self._queues[lane]
         except Stopped:
             # Keep the queue, so that later jobs of this lane wait too.
             self._stopped.add(lane)
+            self._settle()
+        else:
+            # No await since the queue was empty, so no job can be appended to a queue that is dropped.
+            self._leave(lane)
+
+    def _leave(self, lane: tuple[str, str]) -> None:
+        del self._queues[lane]
+        self._settle()
+
+    def _settle(self) -> None:
         # A stopped lane never empties, so the host must not wait for it.
         if len(self._queues) == len(self._stopped):
             self._idle.set()

@@ -40,6 +40,28 @@ async def test_a_key_goes_in_order_and_another_passes_it() -> None:
     await lanes.close()
 
 
+async def test_held_lane_goes_on_when_released() -> None:
+    lanes, seen = Lanes(), list[str]()
+    assert lanes.hold("g", "a")
+    assert not lanes.hold("g", "a")
+    lanes.submit("g", "a", noting(seen, "a1"))
+    lanes.submit("g", "b", noting(seen, "b1"))
+    await asyncio.sleep(0.01)
+    assert seen == ["b1"]
+    lanes.release("g", "a")
+    await lanes.idle()
+    assert seen == ["b1", "a1"]
+
+
+async def test_busy_lane_cannot_be_held() -> None:
+    lanes, gate = Lanes(), asyncio.Event()
+    lanes.submit("g", "a", noting([], "a1", gate))
+    assert not lanes.hold("g", "a")
+    gate.set()
+    await lanes.idle()
+    assert lanes.hold("g", "a")
+
+
 async def test_crash_of_a_job_is_reported_to_the_host() -> None:
     lanes = Lanes()
     lanes.submit("g", "a", crash)
