@@ -116,7 +116,7 @@ class FairSemaphore:
     @asynccontextmanager
     async def through(self, tenant: str) -> AsyncIterator[None]:
         """Hold one place until the block ends."""
-        if self._admits(tenant):
+        if self.admits(tenant):
             self._inside[tenant] += 1
         else:
             await self._called(tenant)
@@ -128,7 +128,8 @@ class FairSemaphore:
             _places.reset(token)
             place.leave()
 
-    def _admits(self, tenant: str) -> bool:
+    def admits(self, tenant: str) -> bool:
+        """Return whether this tenant would get a place without waiting."""
         return self._inside.total() < self._most and self._inside[tenant] < self._each
 
     async def _called(self, tenant: str) -> None:
@@ -148,7 +149,7 @@ class FairSemaphore:
         self._inside[tenant] -= 1
         if not self._inside[tenant]:
             del self._inside[tenant]
-        while (next_one := self._waiting.take(self._admits)) is not None:
+        while (next_one := self._waiting.take(self.admits)) is not None:
             called, turn = next_one
             # A caller that was cancelled while it waited takes no place.
             if not turn.done():

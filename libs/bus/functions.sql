@@ -295,6 +295,30 @@ begin
 end
 $$;
 
+-- Refuse a chain that would handle an event before an earlier one of its key: one that its lane had not had (`after`) when it
+-- decided. Called under the locked heads, so nothing can come in between any more. The chain's own earlier events were offered to
+-- the lane first. Where Kafka carries the records, what the log has trimmed may still be on its way.
+create or replace function bus.refuse_overtaking(batch jsonb, fresh int[], positions jsonb) returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare overtaking int[];
+begin
+    select array_agg(distinct f.n) into overtaking
+    from jsonb_to_recordset(batch -> 'consequences') as f(n int, id text, topic text, part int, key text, after bigint)
+    where f.n = any (fresh) and (
+        exists (select from bus.floors w where w.topic = f.topic and w.part = f.part and w.position > f.after)
+        or exists (
+            select from bus.log l
+            where l.topic = f.topic and l.part = f.part and l.position > f.after and l.position < (positions ->> f.id)::bigint
+              and l.key = f.key and not exists (
+                  select from jsonb_to_recordset(batch -> 'events') as e(n int, id text) where e.id = l.event_id and e.n = f.n
+              )
+        )
+    );
+    if overtaking is not null then
+        raise exception 'an earlier event of the key came first' using errcode = 'SU001', detail = overtaking::text;
+    end if;
+end
+$$;
+
 -- The last statement of every commit: leases, parked rows, and then the events, whose positions are given under the
 -- locked heads in ascending order, so that they are dense and no key is ever reordered; then their projections. An event or a started lease names the
 -- item (`c`, from 0) whose tenant, key and headers it shares; its own values take precedence.
@@ -357,6 +381,9 @@ begin
         end if;
         if written <> accepted then
             raise exception 'an event names a topic or partition that is not declared' using errcode = '23503';
+        end if;
+        if batch ? 'consequences' then
+            perform bus.refuse_overtaking(batch, fresh, positions);
         end if;
         left_behind := bus.project(appended);
     end if;

@@ -292,6 +292,16 @@ class Reader:
         """Return whether this process owns the group's partition, as far as it knows."""
         return (group, partition) in self._cursors
 
+    def had(self, group: str, partition: Partition) -> int | None:
+        """Return the position in the log up to which the group's lanes have had all records of a partition.
+
+        None if this process does not own it, has some of it read ahead, or takes nothing any more.
+        """
+        cursor = self._cursors.get((group, partition))
+        if not self._taking or cursor is None or cursor.ahead:
+            return None
+        return cursor.after if self._bus.dense else cursor.local_delivery.known
+
     def low_watermark(self, group: str, partition: Partition) -> int:
         """Return the position up to which an owned partition is done."""
         return self._cursors[group, partition].low_watermark

@@ -21,6 +21,8 @@ from libs.events.envelope import MAX_EVENT_BYTES, Envelope
 from libs.leases.ports import TTL_SECONDS, Lease, NewLease
 
 Row = dict[str, Any]
+Lane = tuple[str, str]
+"""A group and a key, or a group and a partition where it gathers."""
 RECORDS_MOST = 100
 """Audit records in one event: an event has at most 256 KiB."""
 
@@ -42,13 +44,32 @@ class Parking:
     delay: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """A handling that joins the chain whose event it handles."""
+
+    lane: Lane
+    record: Record
+    """The event; it has no position yet."""
+    after: int
+    """The position in the log up to which the lane has had all records of this partition."""
+
+    def row(self) -> Row:
+        record = self.record
+        about = {"id": record.event_id, "topic": record.topic, "part": record.part, "key": record.key}
+        return {**about, "after": self.after}
+
+
 @dataclass(slots=True)
 class Queued:
-    """A queued changeset, or several gathered ones, as rows that lack only their numbers in the batch."""
+    """Changesets that are applied together, as rows that lack only their numbers in the batch.
 
-    changesets: Sequence[Changeset]
-    items: Sequence[Row]
-    lane: tuple[str, str]
+    It is one changeset, several gathered ones, or a chain: one and its consequences, in the order in which they follow.
+    """
+
+    changesets: list[Changeset]
+    items: list[Row]
+    lane: Lane
     waits: bool = True
     """Whether it waits while Postgres cannot be reached; else it fails."""
     spoken: list[tuple[Envelope[Event], bytes, Row, Mapping[str, str], int]] = field(default_factory=list)
@@ -57,14 +78,35 @@ class Queued:
     starts: list[tuple[Row, int]] = field(default_factory=list)
     """Each lease's row, and the place of its changeset's item."""
     parks: list[Row] = field(default_factory=list)
+    consequences: list[Consequence] = field(default_factory=list)
+
+    @property
+    def lanes(self) -> list[Lane]:
+        """Every lane in which one of its changesets is handled."""
+        return [self.lane, *(consequence.lane for consequence in self.consequences)]
+
+    def record(self, n: int, position: int = 0) -> Record:
+        """Return the nth event as a record; before its commit it has no position."""
+        e, data, row, headers, _ = self.spoken[n]
+        return Record(e.topic.name, row["part"], position, e.id, e.tenant, e.key, e.type, headers, data, e)
 
     def records(self, positions: dict[str, int]) -> list[Record]:
         """Return the published events as records at the positions that the log assigned."""
-        return [
-            Record(e.topic.name, row["part"], positions[e.id], e.id, e.tenant, e.key, e.type, headers, data, e)
-            for e, data, row, headers, _ in self.spoken
-            if e.id in positions
-        ]
+        return [self.record(n, positions[e.id]) for n, (e, *_) in enumerate(self.spoken) if e.id in positions]
+
+    def of_first(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Return the records that the caller's own changeset published: of a chain those of its first."""
+        return records[: sum(place == 0 for *_, place in self.spoken)] if self.consequences else records
+
+    def cut(self) -> list[Lease]:
+        """Leave only the first changeset of a chain; return the leases that were claimed for its consequences."""
+        dropped = {row["id"] for row, place in self.starts if place}
+        unborn = [lease for lease in self.claimed if lease.id in dropped]
+        self.claimed = [lease for lease in self.claimed if lease.id not in dropped]
+        self.starts = [(row, place) for row, place in self.starts if not place]
+        self.spoken = [each for each in self.spoken if not each[-1]]
+        del self.changesets[1:], self.items[1:], self.consequences[:]
+        return unborn
 
 
 def item(cause: Cause, state: str) -> Row:
@@ -210,6 +252,8 @@ def document(entries: Sequence[Queued]) -> str:
             o += 1
         if entry.starts:
             batch.setdefault("starts", []).extend({**row, "n": n, "c": first + place} for row, place in entry.starts)
+        for consequence in entry.consequences:
+            batch.setdefault("consequences", []).append({"n": n, **consequence.row()})
         if entry.parks:
             batch.setdefault("parks", []).extend({**row, "n": n} for row in entry.parks)
     if changes:

@@ -58,6 +58,10 @@ class Cause:
     lease: Lease | None = None
     again: bool = False
     """Whether this input was decided before, and the changeset conflicted."""
+    alone: bool = False
+    """Whether its changeset is applied without those that follow from it: a process may have died of this input."""
+    uncommitted: frozenset[str] = frozenset()
+    """Groups whose changes commit together with this one: their rows cannot be read yet."""
 
     @classmethod
     def record(cls, group: str, record: Record, *, urgent: bool = False, parked: int | None = None) -> Cause:
@@ -91,6 +95,7 @@ class Cause:
             causation=context.get("causation"),
             traceparent=context.get("traceparent"),
             lease=lease,
+            alone=lease.deaths > 0,
         )
 
     @classmethod

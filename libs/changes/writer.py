@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,7 +19,7 @@ import orjson
 
 from libs.bus.ports import Partition, Record
 from libs.changes import batch
-from libs.changes.batch import Parking, Queued
+from libs.changes.batch import Lane, Parking, Queued
 from libs.changes.changeset import Changeset
 from libs.clock import Clock
 from libs.database import SILENCE, Database, DatabaseDown
@@ -70,6 +72,10 @@ class Applied:
 
 
 Sign = Callable[[Envelope[Event]], Envelope[Event]]
+Add = Callable[[Changeset], None]
+"""Add the changeset of a consequence to a chain. Raises Rejected, with nothing added, if it cannot be written."""
+Fuse = Callable[[Queued, Add], AbstractAsyncContextManager[None]]
+"""Let what follows from a changeset join it, for as long as it is applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,7 @@ class WriterHooks:
     """Called with the published events, and the partitions that their commit left to be projected."""
     cancelled: Callable[[Sequence[str]], None] = lambda ids: None
     point: Callable[[str], None] = lambda point: None
+    fuse: Fuse | None = None
 
 
 class Writer:
@@ -121,13 +128,15 @@ class Writer:
         # Records and leases are bounded where they are read; only requests can be turned away here.
         if self.waiting >= WAITING_MOST and changeset.cause.topic is None and changeset.cause.lease is None:
             raise Overloaded()
-        entry = self._entry((changeset,), state, parking, (changeset.cause.group, changeset.cause.key))
-        entry.waits = waits
         # Nothing of it was sent, so the caller may repeat it or give it up.
         if self.problem is not None and not waits:
-            self._unclaim(entry)
             raise DatabaseDown
-        return await self._applied(entry)
+        entry = self._entry((changeset,), state, parking, (changeset.cause.group, changeset.cause.key))
+        entry.waits = waits
+        if self.hooks.fuse is None or parking is not None:
+            return await self._applied(entry)
+        async with self.hooks.fuse(entry, lambda consequence: self._add(entry, consequence)):
+            return await self._applied(entry)
 
     async def apply_gathered(self, changesets: Sequence[Changeset], *, lane: tuple[str, str]) -> Applied:
         """Apply the changesets of several inputs as one, all or none; none may rest on rows that were read.
@@ -159,6 +168,11 @@ class Writer:
                     done.set_exception(Closed())
 
     async def _applied(self, entry: Queued) -> Applied:
+        if self._closed:
+            raise Closed()
+        # Last, since it reserves places: an event that cannot be written must leave none reserved.
+        for place, changeset in enumerate(entry.changesets):
+            self._start(entry, changeset, place)
         done: asyncio.Future[Applied] = asyncio.get_running_loop().create_future()
         self._queue.put(_tenant(entry.changesets), entry.lane, (entry, done))
         self._open.add(done)
@@ -170,30 +184,30 @@ class Writer:
             self.waiting -= 1
             self._open.discard(done)
 
-    def _entry(
-        self, changesets: Sequence[Changeset], state: str, parking: Parking | None, lane: tuple[str, str]
-    ) -> Queued:
-        if self._closed:
-            raise Closed()
-        entry = Queued(changesets, [batch.item(changeset.cause, state) for changeset in changesets], lane)
-        now, traceparent = self._clock.now(), traces.traceparent()
-        try:
-            for place, changeset in enumerate(changesets):
-                for event in batch.travelling(changeset.events):
-                    # Signed last: the proof covers the id and the turn, too (architecture.md 9).
-                    said = self.sign(batch.envelope(changeset.cause, event, now=now, traceparent=traceparent))
-                    if "headers" not in entry.items[place]:
-                        entry.items[place]["headers"] = batch.shared(changeset.cause, said)
-                    shared = entry.items[place]["headers"]
-                    entry.spoken.append((*batch.spoken(said, shared), place))
-        except (ValueError, TypeError) as error:
-            raise BadChangeset(f"an event cannot be written as JSON: {error}") from error
+    def _entry(self, changesets: Sequence[Changeset], state: str, parking: Parking | None, lane: Lane) -> Queued:
+        entry = Queued([], [], lane)
+        for changeset in changesets:
+            self._add(entry, changeset, state)
         if parking is not None:
             entry.parks.append(batch.parked(changesets[0].cause, parking))
-        # Last, since it reserves places: an event that cannot be written must leave none reserved.
-        for place, changeset in enumerate(changesets):
-            self._start(entry, changeset, place)
         return entry
+
+    def _add(self, entry: Queued, changeset: Changeset, state: str = "done") -> None:
+        item, place = batch.item(changeset.cause, state), len(entry.items)
+        now, traceparent = self._clock.now(), traces.traceparent()
+        spoken = []
+        try:
+            for event in batch.travelling(changeset.events):
+                # Signed last: the proof covers the id and the turn, too (architecture.md 9).
+                said = self.sign(batch.envelope(changeset.cause, event, now=now, traceparent=traceparent))
+                if "headers" not in item:
+                    item["headers"] = batch.shared(changeset.cause, said)
+                spoken.append((*batch.spoken(said, item["headers"]), place))
+        except (ValueError, TypeError) as error:
+            raise BadChangeset(f"an event cannot be written as JSON: {error}") from error
+        entry.changesets.append(changeset)
+        entry.items.append(item)
+        entry.spoken += spoken
 
     def _start(self, entry: Queued, changeset: Changeset, place: int) -> None:
         cause = changeset.cause
@@ -215,7 +229,15 @@ class Writer:
                     self._unclaim(entry)
                 else:
                     taken.append(waiting)
+        self._keep_lanes_apart([entry for entry, _ in taken])
         return taken
+
+    def _keep_lanes_apart(self, entries: Sequence[Queued]) -> None:
+        """Cut the chains that share a lane with another entry of the batch, such as a request of the same key."""
+        lanes = Counter(lane for entry in entries for lane in entry.lanes)
+        for entry in entries:
+            if any(lanes[lane] > 1 for lane in entry.lanes):
+                self._cut(entry)
 
     async def _write(self, taken: list[Waiting]) -> None:
         """Apply these entries together; an entry that conflicts or is bad fails alone."""
@@ -226,12 +248,10 @@ class Writer:
             except asyncpg.PostgresError as error:
                 # An error is an answer, too: Postgres can be reached.
                 self.problem = None
-                conflicts = _conflicts(error, len(taken))
-                for n in conflicts:
-                    self._fail(taken[n], Stale(str(error)))
-                if conflicts:
+                if conflicts := _conflicts(error, len(taken)):
                     # The others were rolled back with them, and are applied without them.
-                    taken = [waiting for n, waiting in enumerate(taken) if n not in conflicts]
+                    stale = Stale(str(error))
+                    taken = [w for n, w in enumerate(taken) if n not in conflicts or self._goes_on_alone(w, stale)]
                 else:
                     taken = await self._halve(taken, BadChangeset(f"{error.sqlstate}: {error}"))
             except TypeError as error:
@@ -261,8 +281,7 @@ class Writer:
     async def _halve(self, taken: list[Waiting], error: BadChangeset) -> list[Waiting]:
         """Bisect a batch with a bad entry: write the first half, return the second; a single entry is the bad one."""
         if len(taken) == 1:
-            self._fail(taken[0], error)
-            return []
+            return taken if self._goes_on_alone(taken[0], error) else []
         half = len(taken) // 2
         await self._write(taken[:half])
         return taken[half:]
@@ -324,7 +343,23 @@ class Writer:
                     self.hooks.cancelled(changeset.cancels)
             # A caller that was cancelled during the commit gets no answer; its changeset is applied nevertheless.
             if not done.done():
-                done.set_result(Applied(verdict, records, entry.claimed))
+                done.set_result(Applied(verdict, entry.of_first(records), entry.claimed))
+
+    def _goes_on_alone(self, waiting: Waiting, error: Exception) -> bool:
+        """Cut a chain that failed, so that its first changeset is applied alone; fail any other entry."""
+        if cut := self._cut(waiting[0]):
+            metrics.chains_cut.inc()
+        else:
+            self._fail(waiting, error)
+        return cut
+
+    def _cut(self, entry: Queued) -> bool:
+        """Take the consequences out of a chain: their events are delivered as ever. Return whether it had any."""
+        if not entry.consequences:
+            return False
+        for lease in entry.cut():
+            self.hooks.unclaim(lease)
+        return True
 
     def _fail(self, waiting: Waiting, error: Exception) -> None:
         entry, done = waiting

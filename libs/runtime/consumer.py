@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -24,7 +24,7 @@ from libs.bus.ports import Partition, Record
 from libs.changes.batch import Parking
 from libs.changes.changeset import Cause, Changeset
 from libs.changes.lanes import Lanes, Stopped
-from libs.changes.writer import BEHIND, FRESH, Applied, Writer
+from libs.changes.writer import BEHIND, FRESH, Add, Applied, Writer
 from libs.errors import Conflict, Rejected, SumaError, Unavailable
 from libs.leases.ports import DEATHS_MOST, Exhausted, ProcessDied
 from libs.runtime.failure_reports import FailureReports
@@ -50,6 +50,8 @@ DECIDING_MOST, DECIDING_EACH = 24, 16
 """Handlers that may load and decide at once in one process, in all and per tenant; beyond that, tenants take turns. A
 higher limit decides no more: each database read would only wait longer for the other handlers.
 """
+FUSED_MOST = 10_000
+"""Fused events that are remembered until their records arrive; one that is forgotten is handled again, and answered."""
 RETRIES_AT_ONCE, RETRYING_MOST = 32, 256
 """Parked events that one retry pass claims, and that may run at once."""
 
@@ -109,6 +111,8 @@ class Consumer:
         self._gate, self._alone = gate or deciding(), alone or asyncio.Lock()
         self._batches, self._batch_delay = service.batch, service.batch_delay
         self._gathered: dict[str, deque[Taken]] = {}
+        self._fused: OrderedDict[str, None] = OrderedDict()
+        """Events that were handled in the commit of their cause, and whose records have not arrived yet."""
         self._retrying: set[int] = set()
         self._retried = retried
         self.stopped: list[str] = []
@@ -131,10 +135,43 @@ class Consumer:
 
         async def job() -> None:
             # `done` lets the offset pass the record, so it follows the commit (bus.md 2).
-            await self._first(subscription, record)
+            if record.event_id in self._fused:
+                del self._fused[record.event_id]
+            else:
+                await self._first(subscription, record)
             done()
 
         self._lanes.submit(self._group, record.key, job)
+
+    def listens(self, record: Record) -> bool:
+        """Return whether the group has a subscription to this event."""
+        return record.type in self._subscriptions
+
+    def may_fuse(self, record: Record) -> bool:
+        """Return whether the event may be handled in the commit of its cause, and a handler has a place now."""
+        fuses = self._subscriptions[record.type].fuses and not self._batches
+        return fuses and self._gate.admits(record.tenant)
+
+    async def fuse(self, record: Record, uncommitted: frozenset[str], add: Add) -> None:
+        """Decide on an event of these groups' chain, and add what follows to it.
+
+        Raises:
+            SumaError: it is left to the lane; nothing was added.
+        """
+        subscription, name = self._subscriptions[record.type], record.type
+        cause = Cause.record(self._group, record, urgent=subscription.urgent)
+        cause = replace(cause, uncommitted=uncommitted)
+        with self._span(record):
+            self._point(f"{self._group}:{name}:before")
+            decided = await self._handle(subscription, cause, record)
+            add(decided.on_commit(lambda: self._note_fused(record)))
+
+    def _note_fused(self, record: Record) -> None:
+        self._fused[record.event_id] = None
+        if len(self._fused) > FUSED_MOST:
+            self._fused.popitem(last=False)
+        metrics.fused.labels(self._group).inc()
+        self._point(f"{self._group}:{record.type}:after")
 
     async def retry_due(self) -> None:
         """Retry the parked events that are due."""
@@ -190,8 +227,10 @@ class Consumer:
         cause = Cause.record(self._group, record, urgent=subscription.urgent)
         try:
             async with AsyncExitStack() as held:
-                if await self._is_handled(record, held):
-                    return
+                if self._may_have_killed(record):
+                    cause = replace(cause, alone=True)
+                    if await self._is_handled(record, held):
+                        return
                 applied = await self._decide(subscription, cause, record)
             # Keep the order of its key: it waits behind the parked event.
             if applied.verdict == BEHIND:
@@ -204,6 +243,11 @@ class Consumer:
             except Unavailable as unavailable:
                 await self._park(cause, record, unavailable, attempts=1)
 
+    def _may_have_killed(self, record: Record) -> bool:
+        """Return whether the partition's previous owner may have begun to handle this event, and died of it."""
+        # Only an older event can have been begun by it: a new one costs no query.
+        return (record.header("time") or "") < self._since.get((record.topic, record.part), "")
+
     async def _is_handled(self, record: Record, held: AsyncExitStack) -> bool:
         """Record the attempt at an event that a dead process may have begun; return whether it is handled already.
 
@@ -212,9 +256,6 @@ class Consumer:
         Raises:
             ProcessDied: the event was begun too often.
         """
-        # Only an older event can have been begun by the partition's previous owner: a new one costs no query.
-        if (record.header("time") or "") >= self._since.get((record.topic, record.part), ""):
-            return False
         begun = await self._parked.attempt(self._group, record.event_id, alone=False)
         if begun:
             await held.enter_async_context(self._alone)
@@ -285,12 +326,7 @@ class Consumer:
             try:
                 # After a conflict rows carry the event itself: its place in the log may be what they lacked.
                 cause = replace(cause, again=attempt > 0)
-                with span(
-                    f"process {name}",
-                    parent=cause.traceparent,
-                    kind=SpanKind.CONSUMER,
-                    attributes=_span_attributes(self._group, record),
-                ):
+                with self._span(record):
                     self._point(f"{self._group}:{name}:before")
                     applied = await self._writer.apply(await self._handle(subscription, cause, record))
                     self._point(f"{self._group}:{name}:after")
@@ -298,6 +334,11 @@ class Consumer:
             except Conflict:
                 metrics.conflicts.labels(self._group).inc()
         raise Contended()
+
+    def _span(self, record: Record) -> AbstractContextManager[object]:
+        attributes = _span_attributes(self._group, record)
+        parent = record.header("traceparent")
+        return span(f"process {record.type}", parent=parent, kind=SpanKind.CONSUMER, attributes=attributes)
 
     async def _handle(self, subscription: Subscription, cause: Cause, record: Record) -> Changeset:
         envelope = record.envelope()

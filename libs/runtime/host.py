@@ -27,6 +27,7 @@ from libs.leases.ports import BEAT_SECONDS
 from libs.runtime.consumer import Consumer, deciding
 from libs.runtime.failure_reports import FailureReports
 from libs.runtime.follower import Follower
+from libs.runtime.fusing import Fuser
 from libs.runtime.health import Health
 from libs.runtime.lease_runner import SWEEP_SECONDS, LeaseRunner
 from libs.runtime.platform import Platform
@@ -185,6 +186,8 @@ class _Engine:
         self.log_reader = self.relay.reader if self.relay is not None else self.reader
         self.log_reader.heard = self.follower.wake
         self.log_reader.alone = lambda: self.follower.alone
+        fuser = Fuser(consumers, self.reader, lanes, platform.point)
+        self.fuse = fuser.fuse if platform.fuses else None
         self.health = Health(platform, [service.name for service in services])
         _count_from_zero(services)
 
@@ -198,6 +201,7 @@ class _Engine:
             deliver=self._deliver,
             cancelled=runner.stop,
             point=point,
+            fuse=self.fuse,
         )
         return {
             "writer": lambda: self.platform.writer.run(hooks),
@@ -310,7 +314,7 @@ def _forget(failed: asyncio.Future[None]) -> None:
 def _count_from_zero(services: Sequence[Service]) -> None:
     """Create each counter at 0: Prometheus sees no increase in a counter that first appears at 1."""
     for service in services:
-        for counter in (metrics.parked, metrics.dead_letters, metrics.conflicts):
+        for counter in (metrics.parked, metrics.dead_letters, metrics.conflicts, metrics.fused):
             counter.labels(service.name)
         for kind in service.kinds:
             metrics.leases_lost.labels(service.name, kind.name)

@@ -84,6 +84,8 @@ class Platform:
     """The hooks that are asked before an action."""
     sandboxes: Sequence[Sandboxes] = ()
     """The sandbox backends, the preferred one first; empty where no service here runs commands."""
+    fuses: bool = True
+    """Whether what an input causes in this process may be handled in its commit."""
     trims: bool = True
     """Whether this process trims the log and old accounts; of services that run alone, only the gateway's role may."""
     log_readers: Readers = consumers

@@ -38,13 +38,15 @@ class Subscription:
     """A subscription to one event type. `handle` loads, decides and returns a changeset; it may be called again.
 
     `on_dead` returns the failure report to the waiting caller, and loads nothing (bus.md 16). An `urgent` event
-    overtakes parked ones.
+    overtakes parked ones. With `fuses` the event may be handled in the commit of its cause: the handler reads its own
+    service's rows, and another's only if `Cause.uncommitted` does not name it.
     """
 
     event: type[Event]
     handle: Handle
     on_dead: OnDead = unreported
     urgent: bool = False
+    fuses: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ WORK = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 90
 """Bucket bounds in seconds, from a file read to a long model call."""
 
 conflicts = Counter("suma_bus_conflicts_total", "Changesets that were decided again after a conflict.", ["group"])
+fused = Counter("suma_bus_fused_total", "Events that were handled in the commit of their cause.", ["group"])
+chains_cut = Counter("suma_bus_chains_cut_total", "Failed chains of which only the first changeset was applied.")
 parked = Counter("suma_bus_parked_total", "Events that were parked.", ["group"])
 parked_events = Gauge("suma_bus_parked_events", "Parked events that wait for a retry.", ["group", "topic"])
 parked_age = Gauge("suma_bus_parked_oldest_seconds", "Age of the oldest parked event.", ["group", "topic"])

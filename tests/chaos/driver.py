@@ -49,6 +49,8 @@ def catalogue(services: Sequence[Service]) -> list[str]:
         steps += [f"{service.name}:{kind.name}:{part}" for kind in service.kinds for part in ("sweep", "run", "finish")]
         steps += [f"{service.name}:parked"] if service.subscriptions else []
     steps += ["project"] if any(service.projections for service in services) else []
+    fuses = any(subscription.fuses for service in services for subscription in service.subscriptions)
+    steps += ["fuse"] if fuses else []
     return [f"{step}:{side}" for step in steps for side in ("before", "after")]
 
 

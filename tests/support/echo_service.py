@@ -191,7 +191,9 @@ class Echo:
 
     def _stumble(self, cause: Cause) -> None:
         if (cause.turn or "").startswith("stumble-") and (cause.group, cause.id) not in self._stumbled:
-            self._stumbled.add((cause.group, cause.id))
+            # Left out of a chain it is not parked yet: it stumbles in its lane, too.
+            if not cause.uncommitted:
+                self._stumbled.add((cause.group, cause.id))
             raise Unavailable()
 
     async def _elsewhere(self) -> asyncpg.Pool[asyncpg.Record]:
@@ -210,16 +212,16 @@ class Echo:
             Service(
                 "conversation_worker",
                 [
-                    Subscription(MessageReceived, self.received, self.never_started),
-                    Subscription(PlanApproved, self.approved),
-                    Subscription(ToolSucceeded, self.succeeded),
-                    Subscription(ToolFailed, self.gave_up),
+                    Subscription(MessageReceived, self.received, self.never_started, fuses=True),
+                    Subscription(PlanApproved, self.approved, fuses=True),
+                    Subscription(ToolSucceeded, self.succeeded, fuses=True),
+                    Subscription(ToolFailed, self.gave_up, fuses=True),
                 ],
                 schema=schema,
             ),
-            Service("committee_worker", [Subscription(PlanRequested, self.planned)]),
-            Service("tool_executor", [Subscription(ToolRequested, self.requested)], [tool]),
-            Service("memory_service", [Subscription(RememberRequested, self.noted)]),
+            Service("committee_worker", [Subscription(PlanRequested, self.planned, fuses=True)]),
+            Service("tool_executor", [Subscription(ToolRequested, self.requested, fuses=True)], [tool]),
+            Service("memory_service", [Subscription(RememberRequested, self.noted, fuses=True)]),
             Service(
                 "audit_worker",
                 [Subscription(event, self.noted) for event in (ActionRecorded, ActionsRecorded)],
@@ -227,8 +229,8 @@ class Echo:
             Service(
                 "gateway",
                 [
-                    Subscription(MessageCompleted, self.noted),
-                    Subscription(TurnEnded, self.noted),
+                    Subscription(MessageCompleted, self.noted, fuses=True),
+                    Subscription(TurnEnded, self.noted, fuses=True),
                 ],
             ),
         ]

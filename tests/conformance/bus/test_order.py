@@ -65,7 +65,7 @@ def _publishing(what: str, *, key: str) -> str:
     """Return the batch of a changeset with one event."""
     cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=key)
     event = RememberRequested(memory_id=what, kind="fact", text="", user="u")
-    entry = batch.Queued((Changeset(cause).emit(event),), (batch.item(cause, "done"),), (cause.group, cause.key))
+    entry = batch.Queued([Changeset(cause).emit(event)], [batch.item(cause, "done")], (cause.group, cause.key))
     envelope = batch.envelope(cause, event, now=SystemClock().now(), traceparent=None)
     entry.spoken.append((*batch.spoken(envelope, {}), 0))
     return batch.document([entry])

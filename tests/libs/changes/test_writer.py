@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +14,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from libs import ids
+from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
-from libs.changes.writer import WAITING_MOST, Applied, BadChangeset, Overloaded, Stale, Writer
+from libs.changes.batch import Consequence, Queued
+from libs.changes.writer import (
+    WAITING_MOST,
+    Add,
+    Applied,
+    BadChangeset,
+    Overloaded,
+    Stale,
+    Writer,
+    WriterHooks,
+)
 from libs.clock import SystemClock
 from libs.database import Database, DatabaseDown, Dsns
 from libs.events import FeedbackGiven, MessageReceived
@@ -22,6 +34,8 @@ from libs.leases.ports import Lease, NewLease
 from tests.libs.changes.conftest import ObservedPlatform, Outcome, request
 from tests.support.examples import examples
 from tests.support.rows import any_row
+
+NEVER = Record("memory.events", 0, 0, "never", "t1", "t1:k", "t", {}, b"")
 
 
 def started(turn: str, tenant: str = "t1") -> Changeset:
@@ -112,6 +126,26 @@ async def test_each_changeset_of_a_batch_gets_its_own_verdict(
     after = await observed.eye.fetchval("select count(*) from bus.log")
     assert after - before == case.count(healthy)
     assert await observed.positions_are_dense()
+
+
+@pytest.mark.parametrize(("key", "joins"), [("t1:other", True), ("t1:k", False)])
+async def test_chain_shares_no_lane_with_its_batch(observed: ObservedPlatform, key: str, joins: bool) -> None:
+    cause, consequence = request(), f"consequence-{key}-{ids.new()}"
+
+    @asynccontextmanager
+    async def fuse(entry: Queued, add: Add) -> AsyncIterator[None]:
+        if entry.changesets[0] is cause:
+            add(Changeset(Cause.request("memory_service", id=consequence, tenant="t1", key="t1:k")))
+            entry.consequences.append(Consequence(("memory_service", "t1:k"), NEVER, 0))
+        yield
+
+    observed.platform.writer.hooks = WriterHooks(fuse=fuse)
+    beside = Changeset(Cause.request("memory_service", id=ids.new(), tenant="t1", key=key))
+    outcomes = await observed.together(cause, beside)
+    observed.platform.writer.hooks = WriterHooks()
+    assert [verdict(outcome) for outcome in outcomes] == ["fresh", "fresh"]
+    applied = await observed.eye.fetchval("select exists (select from bus.inbox where id = $1)", consequence)
+    assert applied is joins
 
 
 @pytest.mark.requirement("A12")

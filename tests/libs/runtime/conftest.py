@@ -42,11 +42,12 @@ class Workshop:
     on_end: Callable[[str], Awaitable[None]] | None = None
     on_run: Callable[[Lease], Awaitable[None]] | None = None
     report_fails: bool = False
+    fuses: bool = False
     room: int = 64
     attempts: int = 5
 
     def service(self) -> Service:
-        subscription = Subscription(RememberRequested, self._handle, self._on_dead)
+        subscription = Subscription(RememberRequested, self._handle, self._on_dead, fuses=self.fuses)
         kind = Kind("tool", self._run, self._finish, self._fail, room=self.room, attempts=self.attempts)
         return Service(GROUP, [subscription], [kind])
 
@@ -60,9 +61,9 @@ class Workshop:
         await self.platform.writer.apply(self.request(tenant).start(NewLease(lease, "tool", {}, delay)))
         return lease
 
-    async def say(self, text: str, key: str = "k") -> str:
+    async def say(self, text: str, key: str = "k", *, by: str = GROUP) -> str:
         event = RememberRequested(memory_id=text, kind="fact", text=text, user="u")
-        cause = Cause.request(GROUP, id=ids.new(), tenant="t1", key=f"t1:{key}")
+        cause = Cause.request(by, id=ids.new(), tenant="t1", key=f"t1:{key}")
         (record,) = (await self.platform.writer.apply(Changeset(cause).emit(event))).records
         return record.event_id
 
