@@ -354,6 +354,8 @@ class Process(BaseSettings):
     """The transport of events to the services."""
     kafka: Kafka = Field(default_factory=Kafka)
     """Kafka, if it is the bus."""
+    fusing: bool = True
+    """Whether what an input causes in this process may be handled in its commit."""
     start_seconds: float = Field(default=60.0, ge=0)
     """Most seconds that a service that runs alone waits for its servers at the start."""
     essential: tuple[Dependency, ...] = ("bus", "objects", "policy", "postgres", "redis")

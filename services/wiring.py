@@ -529,6 +529,7 @@ async def platform(
             **cache,
             guarded_calls=guarded_calls,
             essential=frozenset(settings.essential),
+            fuses=settings.fusing,
             trims=gateway,
             leaving=leaving,
             keys=given.keys,

@@ -15,9 +15,9 @@ def build(platform: Platform) -> Service:
     return Service(
         GROUP,
         [
-            Subscription(PlanRequested, handlers.plan_requested, handlers.dead_lettered),
+            Subscription(PlanRequested, handlers.plan_requested, handlers.dead_lettered, fuses=True),
             # Urgent: a cancel must not wait behind a request that is parked (bus.md 15).
-            Subscription(PlanCancelRequested, handlers.cancel_requested, urgent=True),
+            Subscription(PlanCancelRequested, handlers.cancel_requested, urgent=True, fuses=True),
         ],
         [
             Kind(PLAN, handlers.plan, handlers.planned, handlers.failed, at_once, per_tenant),

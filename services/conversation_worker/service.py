@@ -44,17 +44,17 @@ def build(platform: Platform) -> Service:
     return Service(
         GROUP,
         [
-            Subscription(MessageReceived, proven(on.message), on.on_dead_request),
+            Subscription(MessageReceived, proven(on.message), on.on_dead_request, fuses=True),
             # No report if an answer is dead: its question stays open until it expires.
-            Subscription(ApprovalDecided, proven(on.approval)),
-            Subscription(EffectResolved, proven(on.effect)),
-            Subscription(TurnCancelRequested, proven(on.cancel), urgent=True),
-            Subscription(RollbackRequested, proven(on.rollback), on.on_dead_request),
-            Subscription(PlanApproved, on.approved, on.on_dead_letter),
-            Subscription(PlanRejected, on.rejected, on.on_dead_letter),
-            Subscription(PlanUnclear, on.unclear, on.on_dead_letter),
+            Subscription(ApprovalDecided, proven(on.approval), fuses=True),
+            Subscription(EffectResolved, proven(on.effect), fuses=True),
+            Subscription(TurnCancelRequested, proven(on.cancel), urgent=True, fuses=True),
+            Subscription(RollbackRequested, proven(on.rollback), on.on_dead_request, fuses=True),
+            Subscription(PlanApproved, on.approved, on.on_dead_letter, fuses=True),
+            Subscription(PlanRejected, on.rejected, on.on_dead_letter, fuses=True),
+            Subscription(PlanUnclear, on.unclear, on.on_dead_letter, fuses=True),
             *(
-                Subscription(event, on.result, on.on_dead_letter)
+                Subscription(event, on.result, on.on_dead_letter, fuses=True)
                 for event in (ToolSucceeded, ToolFailed, ToolDenied, ToolUnknown)
             ),
         ],

@@ -69,8 +69,8 @@ def build(platform: Platform) -> Service:
     return Service(
         GROUP,
         [
-            Subscription(ToolRequested, on.requested, on.on_dead_letter),
-            Subscription(ToolCancelRequested, on.cancelled, urgent=True),
+            Subscription(ToolRequested, on.requested, on.on_dead_letter, fuses=True),
+            Subscription(ToolCancelRequested, on.cancelled, urgent=True, fuses=True),
         ],
         [
             Kind(TOOL, on.run, on.ended, on.failed, settings.calls_at_once, settings.calls_at_once_per_tenant),

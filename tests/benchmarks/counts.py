@@ -36,7 +36,7 @@ PROJECTING = ("gateway", "audit_worker")
 PYDANTIC = ("__init__", "model_validate", "model_validate_json", "model_copy", "model_dump", "model_dump_json")
 
 BOUNDS: Mapping[str, float] = {
-    "commits": 14,
+    "commits": 8,
     "changesets": 12,
     "inputs of requests": 1,
     "inputs of the turn": 9,

@@ -28,6 +28,8 @@ RECALL_MOST = 5
 """Memories that a turn's context takes."""
 SOON_SECONDS = 0.25
 """How long the handling of a message waits for its context. It reads the database a few times and a small folder."""
+FUSED_SECONDS = 0.05
+"""The same where the input's cause waits for its handling, such as a request."""
 
 log = logger("conversation")
 
@@ -64,13 +66,17 @@ async def gather(context: TurnContext, tenant: str, conversation: Conversation) 
 async def gather_soon(context: TurnContext, uow: UnitOfWork) -> None:
     """Gather the context now if the turn waits for it and it is near; otherwise leave it to the lease."""
     waiting = next((start for start in uow.starts if start.kind == CONTEXT), None)
-    if waiting is None or not all(is_near(context.platform, name) for name in (memory.SERVICE, executor.SERVICE)):
+    asked, uncommitted = (memory.SERVICE, executor.SERVICE), uow.cause.uncommitted
+    if waiting is None or not all(is_near(context.platform, name) for name in asked):
+        return
+    # Their answers would lack what the same commit is about to write: the lease reads after it.
+    if not uncommitted.isdisjoint(asked):
         return
     # Other inputs are decided meanwhile; how many turns gather at once is bounded by their slots.
     leave_gate()
     gathering = asyncio.ensure_future(gather(context, uow.cause.tenant, uow.conversation))
     try:
-        await asyncio.wait({gathering}, timeout=SOON_SECONDS)
+        await asyncio.wait({gathering}, timeout=FUSED_SECONDS if uncommitted else SOON_SECONDS)
     except asyncio.CancelledError:
         gathering.cancel()
         raise

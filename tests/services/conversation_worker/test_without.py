@@ -29,6 +29,7 @@ from tests.support.platform import (
 )
 
 READ = plan(("manage-files.list", {"path": "."}))
+LOOK = plan(("manage-files.list", {"path": "."}), complete=False)
 
 
 @pytest.mark.requirement("A17", "S3-58")
@@ -88,6 +89,27 @@ async def test_facts_that_fail_are_asked_again_by_a_lease(home: Dsns, tmp_path: 
         turn = await at.say("look", session="s", root=at.folder("a"))
         assert (await at.finish(turn, session="s")).state == "completed"
     assert asked == 2
+
+
+async def test_context_after_a_step_is_gathered_once_that_has_committed(home: Dsns, tmp_path: Path) -> None:
+    leases: list[bool] = []
+    async with run_platform(home, tmp_path, model=scripted_model(LOOK, READ)) as at:
+
+        async def recall(tenant: str, **about: Any) -> list[str]:
+            return []
+
+        near = cast("dict[str, Any]", at.platform.near)
+        facts_of = near["tool_executor"]["facts"]
+
+        async def facts(tenant: str, **about: Any) -> dict[str, Any]:
+            leases.append(any("context" in what for what in await at.open()))
+            return cast("dict[str, Any]", await facts_of(tenant, **about))
+
+        near |= {"memory_service": {"recall": recall}, "tool_executor": {"facts": facts}}
+        turn = await at.say("look, then look again", session="s", root=at.folder("a"))
+        await at.ended(turn, session="s")
+    assert len(leases) > 1
+    assert leases[-1]
 
 
 async def test_gathering_holds_no_place_in_the_gate(home: Dsns, tmp_path: Path) -> None:
