@@ -2,9 +2,9 @@
 
 from libs.search.embedder import HashedEmbedder
 from libs.search.extract import summarize
-from libs.search.fuse import fuse
+from libs.search.fuse import Match, Source, diversify, fuse, rerank
 from libs.search.index import ContentIndex, ContentMatch, Found
-from libs.search.ports import DIMS, Embedder, Matrix, Vector
+from libs.search.ports import DIMS, Embedder, Matrix, Reranker, Vector
 
 __all__ = [
     "DIMS",
@@ -13,11 +13,16 @@ __all__ = [
     "Embedder",
     "Found",
     "HashedEmbedder",
+    "Match",
     "Matrix",
+    "Reranker",
+    "Source",
     "Vector",
+    "diversify",
     "endpoint",
     "fuse",
     "index",
+    "rerank",
     "static",
     "summarize",
     "words",

@@ -46,6 +46,17 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """A slower second opinion on a few matches, such as a cross-encoder.
+
+    Raises `Unavailable` if it is remote and does not answer.
+    """
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return a score from 0 to 1 for each text, in their order."""
+        ...
+
+
 def normalized(rows: Matrix) -> Matrix:
     """Return rows of length 1 and DIMS numbers; a row without a length is all zeros."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -1,14 +1,21 @@
-"""Recall: searches the memories of one scope by meaning and by words, and fuses the rankings."""
+"""Recall: searches the memories of one scope by meaning and by words, and fuses the rankings.
+
+A reranker, if there is one, orders the best of them again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.search import Embedder
+from libs.errors import Unavailable
+from libs.search import Embedder, Match, Reranker, rerank
 from libs.search.words import FILLERS, words
-from services.memory_service.domain.ranking import Recalled, best
+from libs.telemetry.logs import logger
+from services.memory_service.domain.ranking import Found, Recalled, best, fused
 from services.memory_service.store import SESSION, Scope, Store
 from services.memory_service.writing import SessionMissing
+
+log = logger("memory")
 
 QUERY_MOST = 4_000
 """Characters of a query that are used."""
@@ -17,8 +24,8 @@ POOL = 4
 
 
 class Recalling:
-    def __init__(self, store: Store, embedder: Embedder) -> None:
-        self._store, self._embedder = store, embedder
+    def __init__(self, store: Store, embedder: Embedder, reranker: Reranker | None = None) -> None:
+        self._store, self._embedder, self._reranker = store, embedder, reranker
 
     async def recall(self, scope: Scope, query: str, top_k: int) -> tuple[Recalled, ...]:
         """Return the best memories, best first.
@@ -31,7 +38,17 @@ class Recalling:
         found = await self._store.ranked(
             scope, vector, words=without_fillers(text), embedder=self._embedder.name, pool=top_k * POOL
         )
-        return best(found, top_k)
+        return best(found, await self._ordered(text, found, top_k * POOL), top_k)
+
+    async def _ordered(self, query: str, found: Sequence[Found], most: int) -> Sequence[Match]:
+        matches = fused(found)[:most]
+        if self._reranker is None or not matches:
+            return matches
+        try:
+            return await rerank(query, matches, {one.id: one.text for one in found}, self._reranker)
+        except Unavailable:
+            log.warning("recalled without the reranker")
+            return matches
 
     async def recall_texts(
         self, tenant: str, *, session: str | None, user: str, query: str, most: int

@@ -26,8 +26,8 @@ from libs.runtime import Platform
 from libs.search import Embedder, HashedEmbedder
 from libs.search.static import StaticEmbedder
 from services import embedder_factory
-from services.memory_service.domain.ranking import Found, best
-from services.memory_service.recalling import without_fillers
+from services.memory_service.domain.ranking import Found, best, fused
+from services.memory_service.recalling import POOL, without_fillers
 from services.memory_service.store import GROUP, SESSION, Scope, Store
 from services.memory_service.writing import Writing
 from services.settings import process
@@ -37,6 +37,7 @@ from tests.services.memory_service.running import running_memory
 SET = Path(__file__).with_name("memory.yaml")
 TENANT, PERSON, WITHIN = "acme", "ada", "s-1"
 DEPTHS = (1, 5, 10)
+DEEPEST = max(DEPTHS)
 WIDE = 170
 KEPT = 0.9
 """Share of the answerable questions that keep their answer at the threshold of abstention."""
@@ -69,7 +70,8 @@ class Retrieved:
 
     @property
     def reciprocal_rank(self) -> float:
-        return max((1 / (self.names.index(name) + 1) for name in self.question.needs if name in self.names), default=0)
+        names = self.names[:DEEPEST]
+        return max((1 / (names.index(name) + 1) for name in self.question.needs if name in names), default=0)
 
     @property
     def newer_first(self) -> bool:
@@ -173,8 +175,9 @@ def _by_words(question: Question, found: Sequence[Found]) -> Retrieved:
 
 
 def _by_both(question: Question, found: Sequence[Found]) -> Retrieved:
-    fused, names = best(found, len(found)), {one.text: one.id for one in found}
-    return Retrieved(question, [names[one.text] for one in fused], fused[0].score if fused else 0.0)
+    # As a recall does, with a larger pool.
+    recalled, names = best(found, fused(found)[: POOL * DEEPEST], DEEPEST), {one.text: one.id for one in found}
+    return Retrieved(question, [names[one.text] for one in recalled], recalled[0].score if recalled else 0.0)
 
 
 WAYS = {"vectors": _by_vectors, "words": _by_words, "hybrid": _by_both}

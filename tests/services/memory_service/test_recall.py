@@ -1,9 +1,16 @@
 """Recall by meaning and by words, never across a tenant, person, session or universe."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from libs.clients.memory import recall
+from libs.errors import Unavailable
+from services.memory_service.recalling import Recalling
+from services.memory_service.store import Scope, Store
 from tests.services.memory_service.running import RunningMemory
+
+BLUE = "invoices are in the blue folder"
 
 
 @pytest.mark.requirement("S3-06")
@@ -29,7 +36,51 @@ async def test_best_by_meaning_and_words_scores_one(at: RunningMemory) -> None:
     first, second = answer.json()["memories"]
     assert (first["text"], first["score"]) == ("invoices are in the blue folder", 1.0)
     assert 0 < second["score"] < 1
-    assert first.keys() == {"text", "score", "kind", "created_at"}
+    assert first.keys() == {"text", "score", "kind", "created_at", "sources"}
+
+
+@pytest.mark.requirement("S3-06")
+async def test_score_is_explained_by_its_sources(at: RunningMemory) -> None:
+    await at.remember("invoices are in the blue folder")
+    await at.remember("folder names are in English")
+    answer = await at.ask("POST", "/recall", {"query": "blue folder invoices", "top_k": 2})
+    first, second = answer.json()["memories"]
+    assert first["sources"] == [
+        {"name": "vectors", "rank": 1, "contribution": 0.5},
+        {"name": "words", "rank": 1, "contribution": 0.5},
+    ]
+    assert [one["rank"] for one in second["sources"]] == [2, 2]
+
+
+async def test_repeated_memory_leaves_room_for_others(at: RunningMemory) -> None:
+    for _ in range(3):
+        await at.remember("invoices are in the blue folder")
+    await at.remember("the blue folder is on the shelf")
+    assert {*await at.recalled("blue folder invoices", top_k=2)} == {
+        "invoices are in the blue folder",
+        "the blue folder is on the shelf",
+    }
+
+
+class Reranker:
+    """Prefers the texts that are nearest to its own taste."""
+
+    def __init__(self, taste: str | None) -> None:
+        self.taste = taste
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        if self.taste is None:
+            raise Unavailable
+        return [float(self.taste in text) for text in texts]
+
+
+@pytest.mark.parametrize(("taste", "first"), [("shelf", "the blue folder is on the shelf"), (None, BLUE)])
+async def test_reranker_orders_memories_if_it_answers(at: RunningMemory, taste: str | None, first: str) -> None:
+    await at.remember(BLUE)
+    await at.remember("the blue folder is on the shelf")
+    recalling = Recalling(Store(at.platform.database), at.platform.embedder, Reranker(taste))
+    found = await recalling.recall(Scope("acme", "session", "s-1", "ada"), "blue folder invoices", 2)
+    assert [found[0].text, len(found)] == [first, 2]
 
 
 @pytest.mark.requirement("S0-32", "A29")
