@@ -34,8 +34,6 @@ POINTS = [
     ("conversation_worker:suma.message.received.v1:after", 1),
     ("writer:commit:before", HANDLED),
     ("writer:commit:after", HANDLED),
-    ("gateway:suma.turn.ended.v1:before", 1),
-    ("gateway:suma.turn.ended.v1:after", 1),
     ("reader:flush:before", 1),
 ]
 KAFKA_POINTS = [
