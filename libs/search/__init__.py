@@ -4,10 +4,11 @@ from libs.search.embedder import HashedEmbedder
 from libs.search.extract import summarize
 from libs.search.fuse import Match, Source, diversify, fuse, rerank
 from libs.search.index import ContentIndex, ContentMatch, Found
-from libs.search.ports import DIMS, Embedder, Matrix, Reranker, Vector
+from libs.search.ports import DIMS, NOTHING, Embedder, Matrix, Reranker, Vector
 
 __all__ = [
     "DIMS",
+    "NOTHING",
     "ContentIndex",
     "ContentMatch",
     "Embedder",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from libs.errors import Unavailable
 from libs.resilience import CallFailed, GuardedCall
-from libs.search.ports import DIMS, Matrix, Vector, normalized
+from libs.search.ports import DIMS, NOTHING, Matrix, Vector, normalized
 
 BATCH = 64
 SECONDS = 30.0
@@ -78,7 +78,7 @@ class EndpointEmbedder:
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
         # An empty input is refused by most servers, and has no words.
-        found = {text: np.zeros(DIMS, np.float32) for text in texts if not text.strip()}
+        found = {text: NOTHING for text in texts if not text.strip()}
         found |= {text: self._cached[text] for text in texts if text in self._cached}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
         for start in range(0, len(missing), BATCH):

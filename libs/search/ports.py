@@ -12,6 +12,9 @@ DIMS = 768
 """The numbers of a stored vector. An embedder with fewer appends zeros, which changes no cosine."""
 Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
+NOTHING: Vector = np.zeros(DIMS, np.float32)
+"""The vector of a text without words: near to none."""
+NOTHING.flags.writeable = False
 
 
 class Embedder(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from libs.errors import Unavailable
-from libs.search import Embedder, Match, Reranker, rerank
+from libs.search import NOTHING, Embedder, Match, Reranker, Vector, rerank
 from libs.search.words import FILLERS, words
 from libs.telemetry.logs import logger
 from services.memory_service.domain.ranking import Found, Recalled, best, fused
@@ -31,14 +31,21 @@ class Recalling:
         """Return the best memories, best first.
 
         Raises:
-            Unavailable: the database or the embedder does not answer.
+            Unavailable: the database does not answer. Without the embedder, words alone decide.
         """
         text = query[:QUERY_MOST]
-        vector = await self._embedder.embed_query(text)
+        vector = await self._embedded(text)
         found = await self._store.ranked(
             scope, vector, words=without_fillers(text), embedder=self._embedder.name, pool=top_k * POOL
         )
         return best(found, await self._ordered(text, found, top_k * POOL), top_k)
+
+    async def _embedded(self, query: str) -> Vector:
+        try:
+            return await self._embedder.embed_query(query)
+        except Unavailable:
+            log.warning("recalled without vectors")
+            return NOTHING
 
     async def _ordered(self, query: str, found: Sequence[Found], most: int) -> Sequence[Match]:
         matches = fused(found)[:most]

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 import pytest
+from typing_extensions import override
 
 from libs.clients.memory import recall
 from libs.errors import Unavailable
+from libs.search import HashedEmbedder, Vector
 from services.memory_service.recalling import Recalling
 from services.memory_service.store import Scope, Store
 from tests.services.memory_service.running import RunningMemory
@@ -60,6 +62,23 @@ async def test_repeated_memory_leaves_room_for_others(at: RunningMemory) -> None
         "invoices are in the blue folder",
         "the blue folder is on the shelf",
     }
+
+
+class Away(HashedEmbedder):
+    """An embedder whose server is away, but for the documents that it embedded before."""
+
+    @override
+    async def embed_query(self, text: str) -> Vector:
+        raise Unavailable
+
+
+@pytest.mark.requirement("S3-06")
+async def test_memories_are_found_by_words_without_the_embedder(at: RunningMemory) -> None:
+    await at.remember(BLUE)
+    await at.remember("the train leaves at nine")
+    recalling = Recalling(Store(at.platform.database), Away())
+    [found] = await recalling.recall(Scope("acme", "session", "s-1", "ada"), "blue folder", 2)
+    assert (found.text, [one.name for one in found.sources]) == (BLUE, ["words"])
 
 
 class Reranker:
