@@ -118,6 +118,7 @@ PROBES: dict[str, Probe] = {
     "GET /v1/uploads/{upload_id}": HIDDEN,
     "PATCH /v1/uploads/{upload_id}": Probe(headers={**BYTES, "Upload-Offset": "0"}),
     "DELETE /v1/uploads/{upload_id}": Probe(headers=TUS),
+    "GET /v1/agents": OWN,
     "GET /v1/tools": OWN,
     "GET /v1/skills": Probe(query=SKILL, shows=True),
     "GET /v1/skills/{name}": Probe(query=SKILL, shows=True),
