@@ -7,6 +7,7 @@ loop's own executor, and pydantic's calls at its base class.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,7 +31,9 @@ from tests.benchmarks.contenders.echo import behind
 from tests.benchmarks.wire import Statement, tapped
 
 WARM_UP_TURNS, TURNS = 8, 8
-COMMIT = "select bus.commit($1)"
+COMMIT, SERVICES = "select bus.commit($1)", "suma_app"
+QUERY = re.compile(r"cross join lateral \( select \* from \( (.*)")
+"""What a read asks for, after the part that names its tenants."""
 PROJECTING = ("gateway", "audit_worker")
 """Groups that only project what others have decided."""
 PYDANTIC = ("__init__", "model_validate", "model_validate_json", "model_copy", "model_dump", "model_dump_json")
@@ -136,8 +139,28 @@ def _counting(method: Any, tally: Tally) -> Any:
     return classmethod(counted) if bound else counted
 
 
-async def count(where: Dsns) -> dict[str, float]:
-    """Return the mean of a few turns at one session, on a database that nothing else uses."""
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round trip of a turn: a commit with its inputs, events and leases, or a read with the query's beginning."""
+
+    inputs: Sequence[str] = ()
+    events: Sequence[str] = ()
+    leases: Sequence[str] = ()
+    size: int = 0
+    """Bytes of a commit's document."""
+    read: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The mean counts of a turn, and the round trips of the last one that was counted."""
+
+    counts: Mapping[str, float]
+    rounds: Sequence[Round]
+
+
+async def count(where: Dsns) -> Cost:
+    """Count a few turns at one session, on a database that nothing else uses."""
     tally = Tally()
     asyncio.get_running_loop().set_default_executor(Hops(tally))
     async with tapped(where) as wire, _serving(wire.dsns, tally) as run:
@@ -147,13 +170,16 @@ async def count(where: Dsns) -> dict[str, float]:
             events, wal, first = await _logged(observer), await _wal(observer), len(wire.statements)
             tally.counts.clear()
             with pydantic_counted(tally):
-                await run(TURNS)
+                await run(TURNS - 1)
+                last = len(wire.statements)
+                await run(1)
             statements = wire.statements[first:]
             grown, logged = await _wal(observer) - wal, await _logged(observer) - events
         finally:
             await observer.close()
     totals = {**_sent(statements), **_events(logged), "WAL bytes": grown, **tally.counts}
-    return {name: totals.get(name, 0) / TURNS for name in BOUNDS}
+    rounds = [_round(statement) for statement in wire.statements[last:] if statement.role == SERVICES]
+    return Cost({name: totals.get(name, 0) / TURNS for name in BOUNDS}, rounds)
 
 
 @asynccontextmanager
@@ -170,7 +196,7 @@ async def _serving(where: Dsns, tally: Tally) -> AsyncIterator[Callable[[int], A
 
 def _sent(statements: Sequence[Statement]) -> dict[str, float]:
     """Count the statements of the services' role. The bus's own role works by the clock and is not part of a turn."""
-    ours = [statement for statement in statements if statement.role == "suma_app"]
+    ours = [statement for statement in statements if statement.role == SERVICES]
     commits = [statement for statement in ours if statement.text == COMMIT]
     reads = [statement for statement in ours if statement.text != COMMIT]
     documents = [_document(statement) for statement in commits]
@@ -183,6 +209,22 @@ def _sent(statements: Sequence[Statement]) -> dict[str, float]:
         "read transactions": sum(statement.opens for statement in reads),
         "read round trips": len(reads),
     }
+
+
+def _round(statement: Statement) -> Round:
+    if statement.text != COMMIT:
+        words = " ".join(statement.text.split())
+        asked = QUERY.search(words)
+        return Round(read=asked[1] if asked else words)
+    raw = _document(statement)
+    document = orjson.loads(raw)
+    named = [item.get("topic", "a lease" if "lease" in item else "a request") for item in document["items"]]
+    return Round(
+        [f"{item['grp']} ← {name}" for item, name in zip(document["items"], named, strict=True)],
+        [event["type"].removeprefix("suma.").removesuffix(".v1") for event in document.get("events", ())],
+        [start["kind"] for start in document.get("starts", ())],
+        len(raw),
+    )
 
 
 def _kind(item: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from libs.telemetry import logs
 from tests.benchmarks.contest import Contender, Load, Measured, Server, race
-from tests.benchmarks.counts import BOUNDS
+from tests.benchmarks.counts import BOUNDS, Round
 from tests.benchmarks.rows import figure
 from tests.benchmarks.turns import SUMA, counted_on, ours
 from tests.infrastructure import TEMPLATE
@@ -24,7 +24,8 @@ ROUNDS = 3
 async def main() -> None:
     console = Console()
     async with Server.started() as server:
-        console.print(counts(await counted_on(server.postgres)))
+        cost = await counted_on(server.postgres)
+        console.print(counts(cost.counts), path(cost.rounds))
         runs = await race(server, [Contender(SUMA, ours("platform"), TEMPLATE)], LOADS, rounds=ROUNDS, tell=_silent)
         console.print(cpu({sessions: measured for (_, sessions), measured in runs.items()}))
 
@@ -33,6 +34,20 @@ def counts(counted: Mapping[str, float]) -> Table:
     made = Table("one turn, one session", "counted", "bound")
     for name, value in counted.items():
         made.add_row(name, f"{value:,.2f}".removesuffix(".00"), f"{BOUNDS[name]:,g}")
+    return made
+
+
+def path(rounds: Sequence[Round]) -> Table:
+    """Show the round trips of one turn, in order."""
+    made = Table("round trip", "handles", "says", "starts", "bytes")
+    for each in rounds:
+        if each.read:
+            made.add_row("read", f"{each.read[:76]}…", "", "", "")
+        else:
+            made.add_row(
+                "commit", *("\n".join(part) for part in (each.inputs, each.events, each.leases)), f"{each.size:,}"
+            )
+        made.add_section()
     return made
 
 
