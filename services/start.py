@@ -221,7 +221,7 @@ async def _run(
     # Before the host: its first sweep finds these leases free.
     if context.dead:
         await platform.leases.free(context.dead)
-    running = await stack.enter_async_context(host(platform, [*services, *subscribed]))
+    running = await stack.enter_async_context(host(platform, [*services, *subscribed], after_death=bool(context.dead)))
     gauges = asyncio.ensure_future(_update_gauges(settings, running))
     stack.callback(gauges.cancel)
     return running, local.apps

@@ -28,6 +28,11 @@ BEGIN_SECONDS, DECIDE_SECONDS = 0.05, 0.25
 REST_SECONDS = 1.0
 """How long nothing is fused after a decision that took too long: it is made again in its lane."""
 
+AFTER_DEATH_SECONDS = 60.0
+"""How long nothing is fused after the last process died. It may have died of a request that its client repeats: alone,
+that is accepted, and then its deaths are counted in its lane.
+"""
+
 log = logger("fusing")
 
 
@@ -35,10 +40,16 @@ class Fuser:
     """Extends the chains of one process."""
 
     def __init__(
-        self, consumers: Mapping[str, Consumer], reader: Reader, lanes: Lanes, point: Callable[[str], None]
+        self,
+        consumers: Mapping[str, Consumer],
+        reader: Reader,
+        lanes: Lanes,
+        point: Callable[[str], None],
+        *,
+        after_death: bool,
     ) -> None:
         self._consumers, self._reader, self._lanes, self._point = consumers, reader, lanes, point
-        self._rests_until = 0.0
+        self._rests_until = asyncio.get_running_loop().time() + AFTER_DEATH_SECONDS if after_death else 0.0
 
     @asynccontextmanager
     async def fuse(self, entry: Queued, add: Add) -> AsyncIterator[None]:

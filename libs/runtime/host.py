@@ -106,9 +106,13 @@ async def establish(
 
 
 @asynccontextmanager
-async def host(platform: Platform, services: Sequence[Service], *, pace: Pace = DEFAULT_PACE) -> AsyncIterator[Running]:
-    """Run the services until the block ends; the block is entered once they own their partitions."""
-    engine = _Engine(platform, services, pace)
+async def host(
+    platform: Platform, services: Sequence[Service], *, pace: Pace = DEFAULT_PACE, after_death: bool = False
+) -> AsyncIterator[Running]:
+    """Run the services until the block ends; the block is entered once they own their partitions. `after_death` says
+    that the process before this one died.
+    """
+    engine = _Engine(platform, services, pace, after_death=after_death)
     tasks = {name: asyncio.ensure_future(part()) for name, part in engine.parts().items()}
     for task in tasks.values():
         task.add_done_callback(lambda task: _notice(task, engine.lanes.failed))
@@ -128,7 +132,7 @@ async def host(platform: Platform, services: Sequence[Service], *, pace: Pace = 
 class _Engine:
     """The parts of one process, connected to each other."""
 
-    def __init__(self, platform: Platform, services: Sequence[Service], pace: Pace) -> None:
+    def __init__(self, platform: Platform, services: Sequence[Service], pace: Pace, *, after_death: bool) -> None:
         self.platform, self.services, self.pace = platform, services, pace
         self.lanes, gate = (lanes := Lanes()), deciding()
         # One for all consumers: an event that may kill the process runs beside no other suspect.
@@ -186,7 +190,7 @@ class _Engine:
         self.log_reader = self.relay.reader if self.relay is not None else self.reader
         self.log_reader.heard = self.follower.wake
         self.log_reader.alone = lambda: self.follower.alone
-        fuser = Fuser(consumers, self.reader, lanes, platform.point)
+        fuser = Fuser(consumers, self.reader, lanes, platform.point, after_death=after_death)
         self.fuse = fuser.fuse if platform.fuses else None
         self.health = Health(platform, [service.name for service in services])
         _count_from_zero(services)

@@ -43,6 +43,7 @@ class Workshop:
     on_run: Callable[[Lease], Awaitable[None]] | None = None
     report_fails: bool = False
     fuses: bool = False
+    after_death: bool = False
     room: int = 64
     attempts: int = 5
 
@@ -53,7 +54,9 @@ class Workshop:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Running]:
-        async with host(self.platform, [self.service()], pace=infrastructure.PACE) as running:
+        async with host(
+            self.platform, [self.service()], pace=infrastructure.PACE, after_death=self.after_death
+        ) as running:
             yield running
 
     async def start(self, id: str = "", *, tenant: str = "t1", delay: float | None = None) -> str:

@@ -18,6 +18,14 @@ async def test_consequence_is_handled_before_its_request_returns(workshop: Works
         assert await workshop.eye.fetchval(TRANSACTIONS) == 1
 
 
+async def test_nothing_is_fused_right_after_a_death(workshop: Workshop) -> None:
+    workshop.fuses = workshop.after_death = True
+    async with workshop.open():
+        await workshop.say("hi", by="gateway")
+        await workshop.until(lambda: workshop.handled == ["hi"])
+        assert await workshop.eye.fetchval(TRANSACTIONS) == 2
+
+
 async def test_record_of_a_fused_event_is_not_decided_again(workshop: Workshop) -> None:
     workshop.fuses, decided = True, list[str]()
     workshop.on_event = lambda event: _note(decided, event)
