@@ -84,6 +84,8 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
     directory = datadir.prepare(settings.data_dir)
     settings = settings.model_copy(update={"data_dir": directory.path})
     async with AsyncExitStack() as stack:
+        # One that ends in order leaves no record.
+        after_death = directory.owner() is not None
         # The lock first: only its holder may adopt the servers and release the leases of this directory.
         hold = stack.enter_context(directory.held())
         front = stack.enter_context(closing(http_server.bind(settings.host, settings.port, variable="SUMA_PORT")))
@@ -95,7 +97,7 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
         member, dead = ids.new(), lives.past()
         # Before the first claim: after a crash the next start must know this name, and still the older ones.
         lives.record([*dead, member])
-        context = ProcessContext(servers, given, sections, member, leaving, dead)
+        context = ProcessContext(servers, given, sections, member, leaving, dead, after_death)
         running, apps = await unless_a_server_ends(_run(stack, settings, catalog.NAMES, context), servers)
         # Unwinds before the host, which would wait for work that cannot end without a database.
         stack.push(partial(_hurry_without_database, leaving))
@@ -181,7 +183,9 @@ def _url(front: socket.socket, tls: ssl.SSLContext | None, public: str | None) -
 
 @dataclass(frozen=True)
 class ProcessContext:
-    """The context in which a process runs its services. `dead` are the members whose leases it may release."""
+    """The context in which a process runs its services. `dead` are the members whose leases it may release;
+    `after_death` says that the last process did not end in order.
+    """
 
     servers: wiring.Servers
     ports: wiring.Ports
@@ -189,6 +193,7 @@ class ProcessContext:
     member: str
     leaving: Shutdown
     dead: Sequence[str] = ()
+    after_death: bool = False
 
 
 async def _start_servers(stack: AsyncExitStack, settings: Process) -> tuple[wiring.Servers, wiring.Ports]:
@@ -221,7 +226,7 @@ async def _run(
     # Before the host: its first sweep finds these leases free.
     if context.dead:
         await platform.leases.free(context.dead)
-    running = await stack.enter_async_context(host(platform, [*services, *subscribed], after_death=bool(context.dead)))
+    running = await stack.enter_async_context(host(platform, [*services, *subscribed], after_death=context.after_death))
     gauges = asyncio.ensure_future(_update_gauges(settings, running))
     stack.callback(gauges.cancel)
     return running, local.apps
