@@ -8,11 +8,22 @@ from pathlib import Path
 import pytest
 import uvloop
 
+from libs.guards.blocked import CommandBlocked
+from libs.guards.programs import ALLOWED, check_command
 from libs.sandbox import Broken, Command, Limits, Piece, Refused, Sandboxes, Session, scratch_folder
 from tests.conformance.sandbox.conftest import LIMITS
 from tests.conformance.sandbox.rigs import Rig, is_usable, output, said
 
 pytestmark = pytest.mark.requirement("S2-10", "S2-16", "S2-20")
+BEHIND = "for place in /etc /home /usr /workspace; do echo x > $place/suma-started; done; sleep 60 &"
+STARTERS = {
+    "find": ("find", ".", "-maxdepth", "0", "-exec", "sh", "-c", BEHIND, ";"),
+    "awk": ("awk", f'BEGIN{{system("{BEHIND}")}}'),
+    "env": ("env", "sh", "-c", BEHIND),
+    "tar": ("tar", "--checkpoint=1", f"--checkpoint-action=exec={BEHIND}", "-cf", "/tmp/a", "/usr/bin/env"),
+    "sh": ("sh", "-c", f"({BEHIND}) & wait $!"),
+}
+"""Commands whose arguments start another program; the guards refuse each before it comes here."""
 COUNT = "import os; print(sum(name.isdigit() for name in os.listdir('/proc')))"
 DAEMON = "import os, time\nif os.fork() == 0:\n os.setsid()\n while True: time.sleep(1)\nprint('started', flush=True)\n"
 
@@ -20,6 +31,17 @@ DAEMON = "import os, time\nif os.fork() == 0:\n os.setsid()\n while True: time.s
 async def test_words_reach_the_program_unchanged(session: Session) -> None:
     words = ("$HOME", "a b", "", "*", "; rm -rf /", "ü\n")
     assert await said(session, "python3", "-c", "import sys; print(sys.argv[1:])", *words) == str(list(words))
+
+
+@pytest.mark.requirement("A4")
+@pytest.mark.parametrize("name", STARTERS)
+async def test_program_that_arguments_start_is_as_closed_in(session: Session, name: str) -> None:
+    with pytest.raises(CommandBlocked):
+        check_command(list(STARTERS[name]), allowed=ALLOWED)
+    assert (await session.run(Command(STARTERS[name]))).limit is None
+    assert await said(session, "sh", "-c", "cat suma-started && rm suma-started") == "x"
+    assert not [place for place in ("/etc", "/home", "/usr") if Path(place, "suma-started").exists()]
+    assert await said(session, "python3", "-c", COUNT) == "2"
 
 
 async def test_streams_exit_code_and_input_are_passed(session: Session) -> None:
