@@ -93,7 +93,7 @@ async def test_killed_platform_ends_the_turn_with_one_effect(own: Installation, 
     await own.end(signal.SIGKILL)
     story.go_on.set()
     async with asyncio.timeout(10):
-        while agents():
+        while agents(turn):
             await asyncio.sleep(0.05)
     assert not (own.folder / "made.txt").exists()
     await own.start()
@@ -103,16 +103,17 @@ async def test_killed_platform_ends_the_turn_with_one_effect(own: Installation, 
     assert files(own.folder) == ["made.txt", "slow.py"]
     assert (own.folder / "made.txt").read_text() == "once"
     assert list((own.data / "turns").glob(f"{turn}-*"))
-    assert not agents()
+    assert not agents(turn)
 
 
-def agents() -> list[str]:
-    """Return the processes of turns that still live."""
+def agents(turn: str) -> list[str]:
+    """Return the processes of a turn's containers that still live."""
     found = []
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
+    for place in Path("/proc").glob("[0-9]*"):
         try:
-            words = place.read_bytes().decode(errors="replace").replace("\0", " ")
+            words = (place / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
+            own = f"SUMA_TURN={turn}".encode() in (place / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        found += [words] if words.startswith("python3 /program/agent.py") else []
+        found += [words] if own and words.startswith("python3 /program/agent.py") else []
     return found

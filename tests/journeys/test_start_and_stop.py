@@ -225,7 +225,8 @@ async def test_death_of_postgres_ends_the_platform_in_order(own: Installation) -
     assert own.process is not None
     async with asyncio.timeout(SECONDS):
         await own.process.communicate()
-    assert "could not renew leases" not in own.complaints
+    # At most one renewal falls into the time until the end.
+    assert own.complaints.count("could not renew leases") <= 1
     assert "request crashed" not in own.complaints
 
 

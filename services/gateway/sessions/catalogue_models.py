@@ -144,7 +144,8 @@ class GraphNode(ResponseModel):
     kind: str
     ino: int
     size: int
-    mtime_ns: int
+    mtime_ns: int | None
+    """Null for an entry that is staged and not written yet."""
     mode: int
     ctime_ns: int
 

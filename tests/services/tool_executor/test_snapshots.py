@@ -10,6 +10,7 @@ from libs.clients.calls import call
 from libs.database import Dsns
 from libs.events.topics import EXECUTOR
 from libs.events.values import Hitl
+from services.gateway.sessions.catalogue_models import Graph
 from tests.support.platform import TENANT, RunningPlatform, plan, run_platform, scripted_model
 
 MAKE = plan(
@@ -33,6 +34,21 @@ async def test_an_ended_turn_has_no_snapshots(home: Dsns, tmp_path: Path, verdic
         await at.decide(asked, verdict, session="s")
         await at.ended(turn, session="s")
         assert await listed(at) == {}
+
+
+async def test_graph_with_staged_entries_keeps_its_contract(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
+        root = at.folder("a.txt")
+        await at.say("make", session="s", root=root, hitl=Hitl.BYPASS)
+        await at.asked(session="s")
+        where, asked = "/internal/v1/sessions/s/graph", {"root": str(root)}
+        found = await call(at.platform, EXECUTOR, "GET", where, tenant=TENANT, session="s", params=asked)
+        shown = Graph.model_validate(found)
+        assert {node.name: node.mtime_ns is None for node in shown.nodes if node.name in ("a.txt", "n", "m")} == {
+            "a.txt": False,
+            "n": True,
+            "m": True,
+        }
 
 
 async def test_the_first_snapshot_survives_a_rollback_to_it(home: Dsns, tmp_path: Path) -> None:
