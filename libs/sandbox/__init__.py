@@ -4,7 +4,7 @@ Two backends pass one suite (tests/conformance/sandbox): `docker` and `bubblewra
 its staged files and returns what a command changed as operations for the stage. docs/security.md says what is defended.
 """
 
-from libs.sandbox.choice import Choice
+from libs.sandbox.choice import Choice, NoSandboxHere
 from libs.sandbox.ports import (
     WORKSPACE,
     Backend,
@@ -38,6 +38,7 @@ __all__ = [
     "Limits",
     "Mount",
     "NoSandbox",
+    "NoSandboxHere",
     "Piece",
     "Refused",
     "Report",

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
+from libs.errors import Rejected
 from libs.sandbox.ports import NoSandbox
 from libs.sandbox.sessions import Sandboxes
 from libs.telemetry.logs import logger
@@ -17,6 +18,12 @@ TRY_AGAIN_SECONDS = 60.0
 log = logger("sandbox")
 
 
+class NoSandboxHere(Rejected):
+    """No sandbox works on this machine, so whatever needs one is refused."""
+
+    code = "NO_SANDBOX"
+
+
 class Choice:
     """Opens the backend at its first use, and closes it at the end."""
 
@@ -24,19 +31,19 @@ class Choice:
         self._backends, self._now = backends, now
         self._stack, self._choosing = AsyncExitStack(), asyncio.Lock()
         self._chosen: Sandboxes | None = None
-        self._refused: tuple[float, NoSandbox] | None = None
+        self._refused: tuple[float, str] | None = None
 
     @property
     def chosen(self) -> Sandboxes | None:
         return self._chosen
 
     async def backend(self) -> Sandboxes:
-        """Return the backend in use. Raises NoSandbox, with the problem of each."""
+        """Return the backend in use. Raises NoSandboxHere, with the problem of each."""
         async with self._choosing:
             if self._chosen is not None:
                 return self._chosen
             if self._refused is not None and self._now() - self._refused[0] < TRY_AGAIN_SECONDS:
-                raise self._refused[1]
+                raise NoSandboxHere(self._refused[1])
             problems = []
             for backend in self._backends:
                 try:
@@ -44,8 +51,9 @@ class Choice:
                 except NoSandbox as error:
                     problems.append(f"{backend.name}: {error.problem}")
             why = "; ".join(problems) or "SUMA_SANDBOX is none"
-            self._refused = self._now(), NoSandbox(f"no sandbox works here ({why})", "see `suma doctor`")
-            raise self._refused[1]
+            # The text: an error that is raised again and again keeps a longer traceback each time.
+            self._refused = self._now(), f"no sandbox works here ({why}): see `suma doctor`"
+            raise NoSandboxHere(self._refused[1])
 
     async def close(self) -> None:
         await self._stack.aclose()

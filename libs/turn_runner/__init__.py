@@ -6,6 +6,6 @@ own, and may be replaced at any moment by another that knows the finished calls.
 """
 
 from libs.turn_runner.config import Config
-from libs.turn_runner.model import NoSandboxHere, RunnerFailed, TurnDeadline, TurnRunner
+from libs.turn_runner.model import RunnerFailed, TurnDeadline, TurnRunner
 
-__all__ = ["Config", "NoSandboxHere", "RunnerFailed", "TurnDeadline", "TurnRunner"]
+__all__ = ["Config", "RunnerFailed", "TurnDeadline", "TurnRunner"]

@@ -24,7 +24,7 @@ from libs.events.committee import AgentRole, Task
 from libs.events.values import Plan, Usage
 from libs.guards import allows
 from libs.models.ports import Answered, ClarificationNeeded, Model, ModelText, PlanDraft, PlannerOutcome
-from libs.sandbox import Choice, Ended, Limits, NoSandbox, Sandboxes
+from libs.sandbox import Choice, Ended, Limits, NoSandboxHere, Sandboxes
 from libs.skills import ToolDefinition
 from libs.telemetry import logger
 from libs.turn_runner import messages
@@ -51,12 +51,6 @@ class TurnDeadline(Rejected):
     """The turn's container reached its deadline without an answer."""
 
     code = "TURN_DEADLINE"
-
-
-class NoSandboxHere(Rejected):
-    """Turns run in containers, and no sandbox works on this machine."""
-
-    code = "NO_SANDBOX"
 
 
 class TooManyThoughts(Rejected):
@@ -157,7 +151,7 @@ class TurnRunner:
     async def _started(self, round: Round) -> Container:
         try:
             backend = await self._choice.backend()
-        except NoSandbox as error:
+        except NoSandboxHere as error:
             raise NoSandboxHere(f"turns run in containers, and {error}") from error
         given = await asyncio.to_thread(self._input, round)
         await self._pool.enter(round.turn.tenant)

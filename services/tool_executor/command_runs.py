@@ -21,7 +21,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from libs.errors import Rejected
 from libs.guards import programs
 from libs.sandbox import (
     Changes,
@@ -31,6 +30,7 @@ from libs.sandbox import (
     Limits,
     Mount,
     NoSandbox,
+    NoSandboxHere,
     Piece,
     Sandboxes,
     Scratch,
@@ -54,12 +54,6 @@ FIRST, LAST = 2_000, 6_000
 """Characters of a long output that a model sees: the end of a program's output mostly has the outcome."""
 
 log = logger("executor")
-
-
-class NoSandboxHere(Rejected):
-    """No sandbox works on this machine, so commands and programs of skills are refused."""
-
-    code = "NO_SANDBOX"
 
 
 @dataclass(slots=True)
@@ -141,12 +135,12 @@ class CommandRuns:
 
     def __init__(
         self,
-        backends: Sequence[Sandboxes],
+        choice: Choice,
         allowed: Collection[str],
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._choice, self._allowed, self._now = Choice(backends, now=now), frozenset(allowed), now
+        self._choice, self._allowed, self._now = choice, frozenset(allowed), now
         self._rooms: OrderedDict[str, Room] = OrderedDict()
 
     def command(self, args: Args) -> Command:
@@ -173,7 +167,7 @@ class CommandRuns:
             NoSandboxHere: there is no sandbox; nothing was run.
             TooLarge: the folder is larger than a sandbox may hold.
         """
-        backend = await self.backend()
+        backend = await self._choice.backend()
         room = await self._room(_name(whose, stage.tree.root))
         async with room.busy:
             left_out = await asyncio.to_thread(room.scratch.bring, stage)
@@ -196,13 +190,6 @@ class CommandRuns:
             for room in list(self._rooms.values()):
                 await self._leave(room)
             await self._choice.close()
-
-    async def backend(self) -> Sandboxes:
-        """Return the backend in use. Raises NoSandboxHere, with the problem of each."""
-        try:
-            return await self._choice.backend()
-        except NoSandbox as error:
-            raise NoSandboxHere(f"commands and programs are refused: {error}") from error
 
     async def _room(self, name: str) -> Room:
         if (found := self._rooms.get(name)) is not None:

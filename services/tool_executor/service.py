@@ -10,6 +10,7 @@ from libs.remote_tools import Server
 from libs.remote_tools.a2a_agent import A2aAgent
 from libs.remote_tools.mcp_server import McpServer
 from libs.runtime import Api, Kind, Platform, Service, Subscription
+from libs.sandbox import Choice
 from libs.skills import Categories
 from libs.tools import Tool
 from services.tool_executor import api
@@ -44,8 +45,9 @@ def build(platform: Platform) -> Service:
     )
     local, contents = LocalSkills(platform, workspaces), Contents(settings)
     history = History(platform, workspaces, settings, fence=fence_of)
-    commands = CommandRuns(platform.sandboxes, settings.commands)
-    remote, cleared = _remote(platform, settings, commands), ContentsCleared(platform.objects)
+    choice = Choice(platform.sandboxes)
+    commands = CommandRuns(choice, settings.commands)
+    remote, cleared = _remote(platform, settings, choice), ContentsCleared(platform.objects)
     outside = partial(_outside, platform, remote)
     chain = Chain(platform, workspaces, outside, settings.web)
     work = CallRunner(
@@ -86,12 +88,12 @@ def build(platform: Platform) -> Service:
     )
 
 
-def _remote(platform: Platform, settings: Settings, commands: CommandRuns) -> RemoteTools:
+def _remote(platform: Platform, settings: Settings, choice: Choice) -> RemoteTools:
     """Return the registry of remote tools, and make it the catalogue's source of them."""
     calls = platform.guarded_calls
     servers: list[Server] = [
         *(
-            McpServer(name, given, calls.to(f"mcp:{name}"), commands.backend)
+            McpServer(name, given, calls.to(f"mcp:{name}"), choice.backend)
             for name, given in settings.mcp_servers.items()
         ),
         *(A2aAgent(name, given, calls.to(f"a2a:{name}")) for name, given in settings.a2a_agents.items()),
