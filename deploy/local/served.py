@@ -121,7 +121,7 @@ class LocalServer(ABC):
 @dataclass
 class Served(LocalServer):
     """A server with one HTTP port. `probe` is a path that returns 200 once the server is ready. `{port}` in `program`
-    stands for its port.
+    is replaced by its port.
     """
 
     program: Sequence[str]

@@ -319,8 +319,8 @@ begin
 end
 $$;
 
--- The last statement of every commit: leases, parked rows, and then the events, whose positions are given under the
--- locked heads in ascending order, so that they are dense and no key is ever reordered; then their projections. An event or a started lease names the
+-- The last statement of every commit: leases, parked rows, then the events, and their projections. Positions are given under the
+-- locked heads in ascending order, so that they are dense and no key is ever reordered. An event or a started lease names the
 -- item (`c`, from 0) whose tenant, key and headers it shares; its own values take precedence.
 create or replace function bus.settle(batch jsonb, fresh int[]) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -73,7 +73,7 @@ class Fuser:
         # A group joins a chain once: it cannot read the rows that it has just written. Nor does it join with a later
         # event than its first, which it has not handled.
         asked = {entry.lane[0]}
-        # Grows meanwhile. Breadth first, so a cause stands before its consequences.
+        # The list grows during the loop: breadth first, each cause before its consequences.
         for n, _ in enumerate(entry.spoken):
             record = entry.record(n)
             for group, consumer in self._consumers.items():
