@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 import pytest
 import pytest_asyncio
 
+from deploy.local.runner_image import RUNNER
+from libs.sandbox import NoSandbox, Sandboxes
+from libs.sandbox.bubblewrap import Bubblewrap
 from tests.conformance.sandbox.conftest import docker_engine, rig  # noqa: F401 -- fixtures
+from tests.infrastructure.vendor import Vendor, vendor
 from tests.journeys.installation import Installation, installation
 
 
@@ -17,3 +21,22 @@ async def live(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Instal
     async with installation(tmp_path_factory.mktemp("suma")) as made:
         await made.start()
         yield made
+
+
+@pytest_asyncio.fixture
+async def there() -> AsyncIterator[Vendor]:
+    """A vendor of models, which plays what the test gives it."""
+    async with vendor() as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def in_bubblewrap(there: Vendor) -> Mapping[str, str]:
+    """Return the settings of a platform that thinks with this vendor and runs programs in bubblewrap."""
+    try:
+        async with Sandboxes(Bubblewrap(RUNNER / "runner.py")) as tried:
+            await tried.probe()
+    except NoSandbox as reason:
+        pytest.skip(f"no bubblewrap: {reason}")
+    model = {"SUMA_MODEL": "openai:toy", "SUMA_MODEL_URL": there.url, "SUMA_MODEL_KEY": "k"}
+    return {**model, "SUMA_SANDBOX": "bubblewrap"}

@@ -6,17 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import httpx
 import pytest
 import pytest_asyncio
 
-from deploy.local.runner_image import RUNNER
-from libs.sandbox import NoSandbox, Sandboxes
-from libs.sandbox.bubblewrap import Bubblewrap
-from tests.infrastructure.vendor import APPROVED, Vendor, planned, said, vendor
+from tests.infrastructure.vendor import APPROVED, Vendor, planned, said
 from tests.infrastructure.wish import answered, files, post
 from tests.journeys.installation import Installation, installation
 from tests.libs.skills.folders import skill
@@ -28,26 +25,9 @@ PROGRAM = "python3 -B /skill/scripts/slow.py"
 
 
 @pytest_asyncio.fixture
-async def there() -> AsyncIterator[Vendor]:
-    async with vendor() as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
+async def own(in_bubblewrap: Mapping[str, str], tmp_path: Path) -> AsyncIterator[Installation]:
     """A platform that thinks with this vendor and runs commands in bubblewrap."""
-    try:
-        async with Sandboxes(Bubblewrap(RUNNER / "runner.py")) as tried:
-            await tried.probe()
-    except NoSandbox as reason:
-        pytest.skip(f"no bubblewrap: {reason}")
-    model = {
-        "SUMA_MODEL": "openai:toy",
-        "SUMA_MODEL_URL": there.url,
-        "SUMA_MODEL_KEY": "k",
-        "SUMA_SANDBOX": "bubblewrap",
-    }
-    async with installation(tmp_path / "installation", **model) as made:
+    async with installation(tmp_path / "installation", **in_bubblewrap) as made:
         (made.folder / MARK.split()[-1]).write_text(SLOW)
         yield made
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from deploy.local.runner_image import RUNNER
-from libs.sandbox import NoSandbox, Sandboxes
-from libs.sandbox.bubblewrap import Bubblewrap
-from tests.infrastructure.vendor import APPROVED, Asked, Turn, Vendor, called, planned, said, vendor
+from tests.infrastructure.vendor import APPROVED, Asked, Turn, Vendor, called, planned, said
 from tests.infrastructure.wish import answered, asked, files, post
 from tests.journeys.installation import Installation, installation
 from tests.services.gateway.sse import Sse, opened, read
@@ -49,28 +46,13 @@ class Story:
 
 
 @pytest_asyncio.fixture
-async def there() -> AsyncIterator[Vendor]:
-    async with vendor() as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
+async def own(in_bubblewrap: Mapping[str, str], tmp_path: Path) -> AsyncIterator[Installation]:
     """A platform whose turns run in containers of bubblewrap."""
-    try:
-        async with Sandboxes(Bubblewrap(RUNNER / "runner.py")) as tried:
-            await tried.probe()
-    except NoSandbox as reason:
-        pytest.skip(f"no bubblewrap: {reason}")
-    settings = {
-        "SUMA_MODEL": "openai:toy",
-        "SUMA_MODEL_URL": there.url,
-        "SUMA_MODEL_KEY": "k",
-        "SUMA_SANDBOX": "bubblewrap",
+    containers = {
         "SUMA_COMMITTEE_WORKER__CONTAINERS__ENABLED": "true",
         "SUMA_COMMITTEE_WORKER__CONTAINERS__KEEP": "all",
     }
-    async with installation(tmp_path / "installation", **settings) as made:
+    async with installation(tmp_path / "installation", **in_bubblewrap, **containers) as made:
         (made.folder / "slow.py").write_text(SLOW)
         yield made
 

@@ -12,19 +12,13 @@ from pathlib import Path
 import httpx
 import pytest_asyncio
 
-from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said, vendor
+from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said
 from tests.infrastructure.wish import get
 from tests.journeys.installation import Installation, installation
 from tests.journeys.terminal import Terminal
 from tests.services.gateway.sse import Sse, opened, read
 
 LIST = planned(("manage-files.list", {"path": "."}))
-
-
-@pytest_asyncio.fixture
-async def there() -> AsyncIterator[Vendor]:
-    async with vendor() as running:
-        yield running
 
 
 @pytest_asyncio.fixture
