@@ -1,4 +1,4 @@
-"""Search: the full text of a folder, vectors of short texts, fused rankings, and summaries by extraction."""
+"""Search: the full text of a folder, passages and their vectors, fused rankings, and summaries by extraction."""
 
 from libs.search.embedder import HashedEmbedder
 from libs.search.extract import summarize
@@ -19,6 +19,7 @@ __all__ = [
     "Reranker",
     "Source",
     "Vector",
+    "chunks",
     "diversify",
     "endpoint",
     "fuse",

@@ -25,8 +25,9 @@ _ABBREVIATIONS = "mr mrs ms dr prof sr jr st vs etc e.g i.e no vol fig approx de
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 """Words whose full stop does not end a sentence."""
 TOKEN = re.compile(r"\w+")
-END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)")
-MARKUP = re.compile(r"^\s{0,3}(?:#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s|>\s?)")
+END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)")
+"""Possessive, and only at the first sign, so that a line of dots takes linear time."""
+MARKUP = re.compile(r"\s{0,3}(?:#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s|>\s?)")
 BREAK = re.compile(r"\n[ \t]*\n")
 
 
@@ -79,14 +80,15 @@ def _blocks(paragraph: str) -> Iterator[str]:
 def _cut(block: str) -> Iterator[str]:
     start = 0
     for end in END.finditer(block):
-        if _ends(block, end.start(), end.end()):
+        if ends(block, end.start(), end.end()):
             yield block[start : end.end()].strip()
             start = end.end()
     if block[start:].strip():
         yield block[start:].strip()
 
 
-def _ends(block: str, stop: int, after: int) -> bool:
+def ends(block: str, stop: int, after: int) -> bool:
+    """Return whether the sign at `stop` ends a sentence; `after` follows it and its quotes."""
     if block[stop] != "." or block[stop : stop + 2] == "..":
         return True
     before = block[max(0, stop - 20) : stop].split()
