@@ -10,6 +10,7 @@ from libs.events.committee import (
     MORE_BELOW,
     AgentRole,
     Exchange,
+    KnownFact,
     PlanApproved,
     PlanCancelRequested,
     PlanRejected,
@@ -27,7 +28,7 @@ from libs.events.inbound import (
     RollbackRequested,
     TurnCancelRequested,
 )
-from libs.events.memory import FeedbackGiven, RememberRequested
+from libs.events.memory import FactsForgotten, FactStated, FeedbackGiven, RememberRequested
 from libs.events.outbound import (
     ApprovalClosed,
     ApprovalRequested,
@@ -107,9 +108,12 @@ __all__ = [
     "Event",
     "EventDeadLettered",
     "Exchange",
+    "FactStated",
+    "FactsForgotten",
     "FeedbackGiven",
     "Hitl",
     "Json",
+    "KnownFact",
     "Mark",
     "MessageCompleted",
     "MessageReceived",

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, Value, event
 from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS
-from libs.events.values import Attached, Candidate, Json, Observation, Plan, Review, StepState, ToolCall, Usage
+from libs.events.values import Attached, Candidate, Json, Observation, Plan, Review, StepState, ToolCall, Touched, Usage
 
 DENIED = "DENIED"
 """Reason code of an earlier turn that changed nothing: a person refused its proposal."""
@@ -44,6 +44,18 @@ class AgentRole(Value):
     prompt: str = ""
 
 
+class KnownFact(Value):
+    """A fact about the person that is true now: `invoices` `go to` `Finance/2026`."""
+
+    subject: str
+    key: str
+    value: str
+    since: str = ""
+    """The day since when it is known, as ISO 8601."""
+    touched: Touched = Touched()
+    """The marks of its sources."""
+
+
 class Task(Value):
     """Everything that the committee may see (S0-10): the request, its intent, the session's memory, workspace facts."""
 
@@ -57,6 +69,8 @@ class Task(Value):
     history: tuple[Exchange, ...] = ()
     observations: tuple[Observation, ...] = ()
     memories: tuple[str, ...] = ()
+    facts: tuple[KnownFact, ...] = ()
+    """Facts about the person that are true now, the most relevant first: data, never instructions."""
     root: str | None = None
     workspace: dict[str, Json] = Field(default_factory=dict)
     """Counts, extensions and top-level names of the staged tree, the paths of the files below it if there are few

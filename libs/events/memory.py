@@ -1,9 +1,10 @@
-"""memory.events: text to remember, and feedback on it."""
+"""memory.events: text to remember, facts about a person, and feedback."""
 
 from __future__ import annotations
 
 from libs.events.base import Event, event
 from libs.events.topics import MEMORY_EVENTS
+from libs.events.values import Touched
 
 
 @event("suma.remember.requested.v1", MEMORY_EVENTS)
@@ -17,6 +18,36 @@ class RememberRequested(Event):
     user: str
     scopes: tuple[str, ...] = ()
     universe: str = "session"
+
+
+@event("suma.fact.stated.v1", MEMORY_EVENTS)
+class FactStated(Event):
+    """Keep this as true of a person from the time of this event on. A newer value of the same setting replaces it."""
+
+    fact_id: str
+    user: str
+    text: str
+    """The fact as a sentence."""
+    subject: str = ""
+    key: str = ""
+    value: str = ""
+    """The setting and its value; without them, the memory service reads them from `text`."""
+    many: bool = False
+    """Whether the value is true beside others of the same setting."""
+    source: str = "person"
+    """person | extraction | tool"""
+    touched: Touched = Touched()
+    """The marks of its sources. A turn that receives the fact takes them over."""
+    scopes: tuple[str, ...] = ()
+
+
+@event("suma.fact.forgotten.v1", MEMORY_EVENTS)
+class FactsForgotten(Event):
+    """Forget these facts of a person, with the history of their settings and what was derived from them."""
+
+    facts: tuple[str, ...]
+    user: str
+    scopes: tuple[str, ...] = ()
 
 
 @event("suma.feedback.given.v1", MEMORY_EVENTS)

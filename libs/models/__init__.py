@@ -2,6 +2,7 @@
 
 __all__ = [
     "choice",
+    "memory_block",
     "offline",
     "ports",
     "vendors",

@@ -5,10 +5,12 @@ declare
 begin
     -- memory.add: insert once. The same id with the same content is the same memory; with other content it is a conflict.
     if changes ? 'memory.add' then
-        insert into memory.memories (tenant_id, memory_id, user_id, session_id, universe, kind, text, embedder, embedding)
-        select c.tenant_id, c.memory_id, c.user_id, c.session_id, c.universe, c.kind, c.text, c.embedder, c.embedding::public.sparsevec::public.vector
+        insert into memory.memories (tenant_id, memory_id, user_id, session_id, universe, kind, text, embedder, embedding, turn_id)
+        select c.tenant_id, c.memory_id, c.user_id, c.session_id, c.universe, c.kind, c.text, c.embedder,
+            c.embedding::public.sparsevec::public.vector, c.turn_id
         from jsonb_to_recordset(changes -> 'memory.add') as c(
-            i int, tenant_id text, memory_id text, user_id text, session_id text, universe text, kind text, text text, embedder text, embedding text)
+            i int, tenant_id text, memory_id text, user_id text, session_id text, universe text, kind text, text text, embedder text, embedding text,
+            turn_id text)
         order by c.tenant_id, c.memory_id, c.i
         on conflict (tenant_id, memory_id) do nothing;
         select coalesce(array_agg(c.i), '{}') into part
@@ -19,26 +21,9 @@ begin
         done := done || part;
     end if;
 
-    -- fact.put: repeating a fact updates its time; an explicit fact stays explicit.
-    if changes ? 'fact.put' then
-        insert into memory.facts as f (tenant_id, fact_id, user_id, key, value, source)
-        select distinct on (c.tenant_id, c.user_id, c.key, c.value) c.tenant_id, c.fact_id, c.user_id, c.key, c.value, c.source
-        from jsonb_to_recordset(changes -> 'fact.put')
-            as c(i int, tenant_id text, fact_id text, user_id text, key text, value text, source text)
-        order by c.tenant_id, c.user_id, c.key, c.value, c.source desc, c.i
-        on conflict (tenant_id, user_id, key, md5(value)) do update
-            set updated_at = now(), source = case when excluded.source = 'explicit' then 'explicit' else f.source end;
-    end if;
-
-    -- fact.forget: delete by key, or by key and value. Safe to repeat.
-    if changes ? 'fact.forget' then
-        delete from memory.facts f using (
-            select f.tenant_id, f.fact_id from memory.facts f
-            join jsonb_to_recordset(changes -> 'fact.forget') as c(tenant_id text, user_id text, key text, value text)
-                on f.tenant_id = c.tenant_id and f.user_id = c.user_id and f.key = c.key and (c.value is null or f.value = c.value)
-            order by f.tenant_id, f.user_id, f.key, f.value for update of f
-        ) as gone where f.tenant_id = gone.tenant_id and f.fact_id = gone.fact_id;
-    end if;
+    -- Safe to repeat: a fact by its id, a tombstone by what it took (facts.sql).
+    if changes ? 'fact.put' then perform memory.put_facts(changes -> 'fact.put'); end if;
+    if changes ? 'fact.forget' then perform memory.forget_facts(changes -> 'fact.forget'); end if;
 
     if changes ? 'feedback.add' then
         insert into memory.feedback (tenant_id, feedback_id, user_id, session_id, subject, score, comment)

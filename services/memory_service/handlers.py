@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from libs.changes import Cause, Changeset
-from libs.events import Envelope, FeedbackGiven, RememberRequested
+from libs.events import Envelope, FactsForgotten, FactStated, FeedbackGiven, RememberRequested
 from services.memory_service.writing import Writing
 
 
@@ -12,7 +12,13 @@ class Handlers:
         self._writing = writing
 
     async def remember(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
-        return (await self._writing.remember(cause, event.data)).changeset
+        return (await self._writing.remember(cause, event.data, event.time)).changeset
+
+    async def state(self, cause: Cause, event: Envelope[FactStated]) -> Changeset:
+        return (await self._writing.state(cause, event.data, event.time)).changeset
+
+    async def forget(self, cause: Cause, event: Envelope[FactsForgotten]) -> Changeset:
+        return (await self._writing.forget(cause, event.data, event.time)).changeset
 
     async def feedback(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
         return (await self._writing.record_feedback(cause, event.data, scopes=event.data.scopes)).changeset

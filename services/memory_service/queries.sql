@@ -20,12 +20,9 @@ with asked as materialized (
 )
 select memory_id, text, kind, created_at, near, worded, similarity, overlap from placed where near <= :pool or worded <= :pool;
 
--- name: facts_of(tenant, person, most)
--- A person's facts, latest first.
-select fact_id as id, key, value, source, created_at, updated_at from memory.facts
-where tenant_id = :tenant and user_id = :person order by updated_at desc, fact_id desc limit :most;
-
--- name: facts_named(tenant, person, key, value)$
--- The number of facts with a key, or with a key and value.
-select count(*) from memory.facts
-where tenant_id = :tenant and user_id = :person and key = :key and (:value::text is null or value = :value);
+-- name: facts_of(tenant, person, history, most)
+-- A person's facts that are true, latest first; with their history, also those that were, and tombstones.
+select fact_id as id, subject, key, value, many, state, source, confidence, valid_from, valid_to, replaced_by,
+    event_id, turn_id, session_id, private, untrusted, secret, forgotten_at, updated_at
+from memory.facts where tenant_id = :tenant and user_id = :person and (:history::boolean or state = 'active')
+order by updated_at desc, fact_id desc limit :most;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from libs.changes import Row, row
 
 SCHEMA = "memory"
@@ -19,26 +21,37 @@ class MemoryAdded(Row):
     text: str
     embedder: str
     embedding: str
+    turn_id: str | None = None
 
 
 @row(SCHEMA, "fact.put")
 class FactPut(Row):
-    """A fact of a person; repeating it updates its time."""
+    """A statement about a setting of a person, at the time of its event; the same id changes nothing."""
 
     fact_id: str
     user_id: str
+    subject: str
     key: str
     value: str
+    many: bool
     source: str
+    confidence: float
+    valid_from: datetime
+    event_id: str | None
+    turn_id: str | None
+    session_id: str | None
+    private: bool
+    untrusted: bool
+    secret: bool
 
 
 @row(SCHEMA, "fact.forget")
 class FactForgotten(Row):
-    """The facts of a key, or the one of a key and value, which are deleted."""
+    """A fact that becomes a tombstone, with the history of its setting."""
 
     user_id: str
-    key: str
-    value: str | None
+    fact_id: str
+    at: datetime
 
 
 @row(SCHEMA, "feedback.add")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from libs.events import FeedbackGiven, RememberRequested
+from libs.events import FactsForgotten, FactStated, FeedbackGiven, RememberRequested
 from libs.runtime import Api, Platform, Service, Subscription
 from services.memory_service import api
 from services.memory_service.api.routes import RouteContext
 from services.memory_service.handlers import Handlers
+from services.memory_service.known import Knowing
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
 from services.memory_service.store import GROUP, SCHEMA, Store
@@ -21,14 +22,19 @@ def build(platform: Platform) -> Service:
     store, embedder = Store(platform.database), platform.embedder
     writing = Writing(platform.policy, embedder)
     handlers = Handlers(writing)
-    recalling = Recalling(store, embedder)
+    recalling, knowing = Recalling(store, embedder), Knowing(store, settings)
     context = RouteContext(platform, store, writing, recalling, settings)
     return Service(
         GROUP,
-        [Subscription(RememberRequested, handlers.remember), Subscription(FeedbackGiven, handlers.feedback)],
+        [
+            Subscription(RememberRequested, handlers.remember),
+            Subscription(FactStated, handlers.state),
+            Subscription(FactsForgotten, handlers.forget),
+            Subscription(FeedbackGiven, handlers.feedback),
+        ],
         batch=True,
         batch_delay=BATCH_SECONDS,
         schema=SCHEMA,
         api=Api(api.build(context)),
-        queries={"recall": recalling.recall_texts},
+        queries={"recall": recalling.recall_texts, "known": knowing.known, "named": knowing.named},
     )

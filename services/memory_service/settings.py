@@ -8,7 +8,5 @@ from pydantic import BaseModel, ConfigDict, Field
 class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    facts_most: int = Field(default=100, ge=1)
-    """Facts in the `<memory>` block of a prompt, latest first."""
-    block_most: int = Field(default=8_000, ge=200)
-    """Characters of that block."""
+    block_tokens: int = Field(default=2_000, ge=50)
+    """Tokens of the `<memory>` block of a prompt, about four letters each."""

@@ -17,7 +17,9 @@ from services.memory_service.domain.ranking import Found
 
 GROUP = "memory_service"
 HERE = Path(__file__).parent
-SCHEMA = Schema("memory", HERE / "migrations", [HERE / "apply.sql"], users=(GROUP,))
+SCHEMA = Schema("memory", HERE / "migrations", [HERE / "facts.sql", HERE / "apply.sql"], users=(GROUP,))
+FACTS_MOST = 500
+"""Facts of a person that are read at once."""
 SESSION = "session"
 """The universe of memories that belong to one session."""
 
@@ -55,15 +57,10 @@ class Store:
         )
         return [Found(*row.values()) for row in rows]
 
-    async def facts(self, tenant: str, person: str, *, most: int) -> tuple[Fact, ...]:
-        """Return the person's facts, latest first."""
-        rows = await self._database.rows(GROUP, tenant, queries.facts_of, person=person, most=most)
-        return tuple(Fact(**row) for row in rows)
-
-    async def named(self, tenant: str, person: str, key: str, value: str | None) -> int:
-        """Count the facts of a key, or of a key and value."""
-        count: int = await self._database.row(GROUP, tenant, queries.facts_named, person=person, key=key, value=value)
-        return count
+    async def facts(self, tenant: str, person: str, *, history: bool = False, most: int = FACTS_MOST) -> Sequence[Fact]:
+        """Return the person's facts that are true, latest first; with `history`, also all others."""
+        rows = await self._database.rows(GROUP, tenant, queries.facts_of, person=person, history=history, most=most)
+        return [Fact(**row) for row in rows]
 
 
 def literal(vector: Vector) -> str:

@@ -6,11 +6,12 @@ Events and HTTP share this code, so that both follow the same rules (P4, S3-53).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from libs import ids
 from libs.changes import Cause, Changeset, Row
 from libs.errors import Rejected
-from libs.events import FeedbackGiven, RememberRequested
+from libs.events import NOTHING, FactsForgotten, FactStated, FeedbackGiven, RememberRequested
 from libs.policy import Decision, Policy
 from libs.runtime import permission
 from libs.search import Embedder
@@ -55,7 +56,7 @@ class Writing:
     def __init__(self, policy: Policy, embedder: Embedder) -> None:
         self._policy, self._embedder = policy, embedder
 
-    async def remember(self, cause: Cause, asked: RememberRequested) -> Written:
+    async def remember(self, cause: Cause, asked: RememberRequested, at: datetime) -> Written:
         """Store a memory; of kind `fact`, a fact.
 
         Raises:
@@ -64,8 +65,10 @@ class Writing:
         """
         person = Person(asked.user, asked.scopes)
         if asked.kind == FACT:
-            key, value = facts.read(asked.text)
-            return await self.keep(cause, person, key, value, id=asked.memory_id)
+            stated = FactStated(
+                fact_id=asked.memory_id, user=asked.user, text=asked.text, scopes=asked.scopes, touched=NOTHING
+            )
+            return await self.state(cause, stated, at)
         if asked.universe == SESSION and cause.session is None:
             raise SessionMissing
         # Policy before the embedder: a model reads no text that may not be stored.
@@ -82,18 +85,40 @@ class Writing:
             text=asked.text,
             embedder=self._embedder.name,
             embedding=literal(vector),
+            turn_id=cause.turn,
         )
         return written.put(row)
 
-    async def keep(self, cause: Cause, person: Person, key: str, value: str, *, id: str) -> Written:
-        """Store a fact at the person's explicit request."""
-        fact = FactPut(fact_id=id, user_id=person.id, key=key, value=value, source="explicit")
-        return (await self._decide(cause, person, FACT, id)).put(fact)
+    async def state(self, cause: Cause, stated: FactStated, at: datetime) -> Written:
+        """Store a fact as of `at`, the time of its event. Raises BadFact."""
+        said = (
+            facts.said(stated.subject, stated.key, stated.value, many=stated.many)
+            if stated.key
+            else facts.read(stated.text)
+        )
+        row = FactPut(
+            fact_id=stated.fact_id,
+            user_id=stated.user,
+            subject=said.subject,
+            key=said.key,
+            value=said.value,
+            many=said.many or stated.many,
+            source=stated.source,
+            confidence=facts.CONFIDENCE[stated.source],
+            valid_from=at,
+            event_id=cause.id,
+            turn_id=cause.turn,
+            session_id=cause.session,
+            **stated.touched.facts,
+        )
+        return (await self._decide(cause, Person(stated.user, stated.scopes), FACT, stated.fact_id)).put(row)
 
-    async def forget(self, cause: Cause, person: Person, key: str, value: str | None) -> Written:
-        """Delete the facts of a key, or of a key and value."""
-        forgotten = FactForgotten(user_id=person.id, key=key, value=value)
-        return (await self._decide(cause, person, FACT, cause.id)).put(forgotten)
+    async def forget(self, cause: Cause, asked: FactsForgotten, at: datetime) -> Written:
+        """Make tombstones of facts, and remove what was derived from them."""
+        written = await self._decide(cause, Person(asked.user, asked.scopes), FACT, cause.id)
+        for fact in asked.facts:
+            written = written.put(FactForgotten(user_id=asked.user, at=at, fact_id=fact))
+        return written
 
     async def record_feedback(self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...]) -> Written:
         """Record feedback, under an id derived from its cause."""

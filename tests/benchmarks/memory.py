@@ -154,7 +154,7 @@ async def _store(platform: Platform, facts: Mapping[str, str]) -> None:
     for name, text in facts.items():
         cause = Cause.request(GROUP, id=ids.new(), tenant=TENANT, key=f"{TENANT}:{WITHIN}", session=WITHIN)
         asked = RememberRequested(memory_id=name, kind="message", text=text, user=PERSON)
-        await platform.writer.apply((await writing.remember(cause, asked)).changeset)
+        await platform.writer.apply((await writing.remember(cause, asked, platform.clock.now())).changeset)
 
 
 async def _found(platform: Platform, ask: str, *, pool: int) -> Sequence[Found]:

@@ -40,8 +40,11 @@ class Recall(Body):
 
 
 class Fact(Write):
+    subject: str = Field(default=facts.ME, max_length=facts.SUBJECT_MOST)
     key: str = Field(min_length=1, max_length=facts.KEY_MOST)
     value: str = Field(min_length=1, max_length=facts.VALUE_MOST)
+    many: bool = False
+    """Whether it is true beside other values of the setting; otherwise it replaces them."""
 
 
 class Feedback(Write):
@@ -56,11 +59,6 @@ class Memories(Body):
 
 class Facts(Body):
     facts: tuple[facts.Fact, ...]
-
-
-class FactText(Body):
-    key: str
-    value: str
 
 
 class Id(Body):

@@ -8,13 +8,13 @@ from fastapi import Depends, FastAPI, Query, Request
 from libs import ids
 from libs.changes import Cause
 from libs.errors import Denied
-from libs.events import FeedbackGiven, RememberRequested
+from libs.events import NOTHING, FactsForgotten, FactStated, FeedbackGiven, RememberRequested
+from libs.models import memory_block
 from libs.runtime import Platform, problem_details
 from services.memory_service.api.bodies import (
     Block,
     Fact,
     Facts,
-    FactText,
     Feedback,
     Forgotten,
     Id,
@@ -24,12 +24,11 @@ from services.memory_service.api.bodies import (
 )
 from services.memory_service.api.middleware import AuthMiddleware, Caller
 from services.memory_service.domain import facts
+from services.memory_service.known import known_of
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
 from services.memory_service.store import GROUP, SESSION, Scope, Store
-from services.memory_service.writing import Person, SessionMissing, Writing, Written
-
-FACTS_MOST = 500
+from services.memory_service.writing import SessionMissing, Writing, Written
 
 
 class AnotherSession(Denied):
@@ -95,7 +94,7 @@ async def remember(asked: Remember, by: By, context: Context) -> Id:
     """Store a text. The same `memory_id` with the same text changes nothing; with another text it is a conflict."""
     id = asked.memory_id or ids.new()
     wanted = RememberRequested.model_validate(asked.model_dump() | {"memory_id": id, "user": by.named()})
-    await context.write(await context.writing.remember(_cause(by), wanted))
+    await context.write(await context.writing.remember(_cause(by), wanted, context.platform.clock.now()))
     return Id(id=id)
 
 
@@ -104,38 +103,52 @@ async def recall(asked: Recall, by: By, context: Context) -> Memories:
     return Memories(memories=await context.recalling.recall(_scope(asked, by), asked.query, asked.top_k))
 
 
-async def list_facts(by: By, context: Context) -> Facts:
-    """Return the person's facts, latest first."""
-    return Facts(facts=await context.store.facts(by.tenant, by.named(), most=FACTS_MOST))
+async def list_facts(by: By, context: Context, history: bool = False, about: str = "") -> Facts:
+    """Return the person's facts, latest first: those that are true, or with their history and tombstones.
+
+    With `about`, those that a person means by these words.
+    """
+    kept = await context.store.facts(by.tenant, by.named(), history=history)
+    return Facts(facts=tuple(facts.named(kept, about) if about else kept))
 
 
-async def keep(fact: Fact, by: By, context: Context) -> FactText:
-    """Store a fact and return it as stored. Repeating a fact updates its time."""
-    key, value = facts.fact_of(fact.key, fact.value)
-    person = Person(by.named(), fact.scopes)
-    await context.write(await context.writing.keep(_cause(by), person, key, value, id=ids.new()))
-    return FactText(key=key, value=value)
+async def keep(fact: Fact, by: By, context: Context) -> Id:
+    """Store a statement of the person; it replaces the value that the setting had."""
+    text = f"{fact.subject} {fact.key}: {fact.value}"
+    stated = FactStated(
+        fact_id=ids.new(), user=by.named(), text=text, touched=NOTHING, **fact.model_dump(exclude={"touched"})
+    )
+    await context.write(await context.writing.state(_cause(by), stated, context.platform.clock.now()))
+    return Id(id=stated.fact_id)
 
 
 async def forget(
     by: By,
     context: Context,
-    key: Annotated[str, Query(min_length=1)],
+    key: Annotated[str, Query()] = "",
+    subject: str = facts.ME,
     value: str | None = None,
+    id: str | None = None,
     scope: Annotated[tuple[str, ...], Query()] = (),
 ) -> Forgotten:
-    """Delete all facts of a key, or the one with this value. Safe to repeat."""
-    named, meant = facts.plain(key).lower(), facts.plain(value) if value is not None else None
-    person = Person(by.named(), scope)
-    count = await context.store.named(by.tenant, person.id, named, meant)
-    await context.write(await context.writing.forget(_cause(by), person, named, meant))
-    return Forgotten(forgotten=count)
+    """Forget the fact with this id, or those of a setting, with the history of each. Safe to repeat."""
+    kept = await context.store.facts(by.tenant, by.named(), history=True)
+    setting = facts.plain(subject).lower(), facts.plain(key).lower()
+    meant = tuple(
+        fact.id
+        for fact in kept
+        if fact.forgotten_at is None
+        and (fact.id == id if id else (fact.subject, fact.key) == setting and value in (None, fact.value))
+    )
+    asked = FactsForgotten(facts=meant, user=by.named(), scopes=scope)
+    await context.write(await context.writing.forget(_cause(by), asked, context.platform.clock.now()))
+    return Forgotten(forgotten=len(meant))
 
 
-async def block(by: By, context: Context) -> Block:
-    """Return the `<memory>` block for a prompt; empty without facts."""
-    kept = await context.store.facts(by.tenant, by.named(), most=context.settings.facts_most)
-    return Block(block=facts.block(kept, most=context.settings.block_most))
+async def block(by: By, context: Context, about: str = "") -> Block:
+    """Return the `<memory>` block for a prompt about a text; empty without facts."""
+    known = known_of(await context.store.facts(by.tenant, by.named()), about, tokens=context.settings.block_tokens)
+    return Block(block=memory_block.block(known))
 
 
 async def feedback(given: Feedback, by: By, context: Context) -> Id:

@@ -17,22 +17,31 @@ async def facts(at: RunningMemory, user: str = "ada", tenant: str = "acme") -> l
 
 async def test_a_fact_is_kept_shown_and_forgotten(at: RunningMemory) -> None:
     kept = await at.ask("POST", "/facts", FACT)
-    assert (kept.status_code, kept.json()) == (201, {"key": "employer", "value": "Google"})
-    assert await facts(at) == [("employer", "Google", "explicit")]
+    assert kept.status_code == 201
+    assert await facts(at) == [("employer", "Google", "person")]
     shown = await at.ask("GET", "/facts/block")
-    assert "- employer: Google\n</memory>" in shown.json()["block"]
+    assert "- employer: Google (since " in shown.json()["block"]
     named = {"scope": "memory", "key": "EMPLOYER"}
     assert (await at.ask("DELETE", "/facts", params=named)).json() == {"forgotten": 1}
     assert (await at.ask("DELETE", "/facts", params=named)).json() == {"forgotten": 0}
     assert await facts(at) == []
 
 
-async def test_repeated_fact_is_stored_once_and_keys_repeat(at: RunningMemory) -> None:
+async def test_a_newer_fact_replaces_the_value_of_its_setting(at: RunningMemory) -> None:
     for value in ("Google", "Google", "Suma"):
         await at.ask("POST", "/facts", FACT | {"value": value})
-    assert await facts(at) == [("employer", "Suma", "explicit"), ("employer", "Google", "explicit")]
+    assert await facts(at) == [("employer", "Suma", "person")]
+    history = (await at.ask("GET", "/facts", params={"history": True})).json()["facts"]
+    assert [(fact["value"], fact["state"]) for fact in history] == [("Suma", "active"), ("Google", "superseded")]
+    await at.ask("DELETE", "/facts", params={"scope": "memory", "id": history[0]["id"]})
+    assert await facts(at) == []
+
+
+async def test_facts_stated_as_many_are_all_true(at: RunningMemory) -> None:
+    for value in ("Google", "Suma"):
+        await at.ask("POST", "/facts", FACT | {"value": value, "many": True})
     await at.ask("DELETE", "/facts", params={"scope": "memory", "key": "employer", "value": "Google"})
-    assert await facts(at) == [("employer", "Suma", "explicit")]
+    assert await facts(at) == [("employer", "Suma", "person")]
 
 
 @pytest.mark.requirement("S3-51")
@@ -85,7 +94,7 @@ async def test_memory_id_reused_with_another_text_conflicts(at: RunningMemory) -
 
 
 async def test_many_writes_at_once_all_count(at: RunningMemory) -> None:
-    said = [at.ask("POST", "/facts", FACT | {"value": f"{n % 4}"}, session=f"s-{n}") for n in range(24)]
+    said = [at.ask("POST", "/facts", FACT | {"value": f"{n % 4}", "many": True}, session=f"s-{n}") for n in range(24)]
     assert {answer.status_code for answer in await asyncio.gather(*said)} == {201}
     assert len(await facts(at)) == 4
 

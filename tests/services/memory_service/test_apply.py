@@ -46,13 +46,13 @@ def memory(id: str, text: str = "x", **more: Any) -> tuple[str, dict[str, Any]]:
     return "memory.add", {**row, "embedder": "e", "embedding": VECTOR, **more}
 
 
-def fact(value: str, source: str = "explicit", **more: Any) -> tuple[str, dict[str, Any]]:
+def fact(value: str, source: str = "person", **more: Any) -> tuple[str, dict[str, Any]]:
     return "fact.put", {"fact_id": value + source, "user_id": "u", "key": "k", "value": value, "source": source, **more}
 
 
 FORGET = "fact.forget", {"user_id": "u", "key": "k", "value": None}
 FEEDBACK = "feedback.add", {"feedback_id": "f", "user_id": "u", "subject": "t", "score": 1, "comment": ""}
-ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "auto"), FORGET, FEEDBACK]
+ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "extraction"), FORGET, FEEDBACK]
 
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -68,13 +68,13 @@ async def test_second_memory_with_the_same_id_conflicts(app: Connection) -> None
     assert await applied(app, memory("1", "x"), memory("1", "y", tenant_id="b")) == [0, 1]
 
 
-@pytest.mark.parametrize("sources", [("auto", "explicit"), ("explicit", "auto"), ("explicit", "explicit")])
-async def test_explicit_fact_stays_explicit(app: Connection, sources: tuple[str, str]) -> None:
+@pytest.mark.parametrize("sources", [("auto", "explicit"), ("explicit", "auto"), ("extraction", "person")])
+async def test_a_persons_fact_stays_theirs(app: Connection, sources: tuple[str, str]) -> None:
     async with app.transaction():
         for source in sources:
             await apply(app, fact("v", source))
         rows = await app.fetch("select source from memory.facts")
-    assert [row["source"] for row in rows] == ["explicit"]
+    assert [row["source"] for row in rows] == ["person"]
 
 
 async def test_a_batch_reaches_no_tenant_outside_its_set(app: Connection) -> None:
@@ -86,5 +86,5 @@ async def test_forgetting_takes_only_its_own_tenants_facts(app: Connection) -> N
     async with app.transaction():
         await apply(app, fact("v"), fact("v", tenant_id="b"))
         await apply(app, FORGET)
-        rows = await app.fetch("select tenant_id from memory.facts")
+        rows = await app.fetch("select tenant_id from memory.facts where state = 'active'")
     assert [row["tenant_id"] for row in rows] == ["b"]

@@ -74,8 +74,8 @@ async def test_a_fact_on_the_bus_becomes_a_fact(at: RunningMemory) -> None:
     await at.say(wanted("I like   tea", kind="fact", memory_id="m-2"))
     rows = await at.rows("select key, value, source from memory.facts order by key")
     assert [tuple(row.values()) for row in rows] == [
-        ("employer", "Google", "explicit"),
-        ("note", "I like tea", "explicit"),
+        ("employer", "Google", "person"),
+        ("like", "tea", "person"),
     ]
 
 
