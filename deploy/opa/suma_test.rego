@@ -149,6 +149,11 @@ test_a_person_writes_to_their_own_memory if {
 
 test_the_owner_writes_for_any_person if allowed(ask(["*"], "memory.write", {"kind": "fact", "user": "bob"}))
 
+test_a_base_of_everyone_needs_the_owners_key if {
+	allowed(ask(["*"], "memory.write", {"kind": "knowledge", "user": "*"}))
+	refused(ask(["memory"], "memory.write", {"kind": "knowledge", "user": "*"}))
+}
+
 test_an_unknown_kind_of_memory_is_refused if {
 	refused(ask(["*"], "memory.write", {"kind": "gossip", "user": "ada"}))
 }

@@ -22,6 +22,7 @@ __all__ = [
     "executor",
     "get",
     "is_near",
+    "knowledge",
     "memory",
     "outside",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from libs.clients.calls import Caller, call, call_near, is_near
@@ -12,6 +12,8 @@ from libs.skills.plugged import from_json
 SERVICE = "tool_executor"
 EVERY_TENANT = ""
 """The tenant of a call that concerns none: it sees no tenant's rows."""
+READING_SECONDS = 90.0
+"""For a large folder, or one document that takes long."""
 
 
 async def workspace_facts(
@@ -41,3 +43,21 @@ async def remote_tools(caller: Caller) -> Sequence[ToolDefinition]:
     """Return the approved tools of other servers, for all tenants. Raises what `call` raises."""
     found = await call(caller, SERVICE, "GET", "/internal/v1/remote/definitions", tenant=EVERY_TENANT)
     return [from_json(told) for told in found["tools"]]
+
+
+async def knowledge_files(caller: Caller, tenant: str, source: str) -> Mapping[str, str]:
+    """Return the files of a source of knowledge, each with a stamp that changes whenever it does. Raises what `call`
+    raises.
+    """
+    path = "/internal/v1/knowledge/files"
+    found = await call(caller, SERVICE, "GET", path, tenant=tenant, params={"source": source}, seconds=READING_SECONDS)
+    return cast("Mapping[str, str]", found["files"])
+
+
+async def knowledge_texts(caller: Caller, tenant: str, source: str, paths: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the texts of the first of these files: `path`, `text`, `starts` of pages, and `gap`, why there is none.
+    Raises what `call` raises.
+    """
+    wanted, path = {"source": source, "paths": list(paths)}, "/internal/v1/knowledge/texts"
+    found = await call(caller, SERVICE, "PUT", path, tenant=tenant, json=wanted, seconds=READING_SECONDS)
+    return cast("list[dict[str, Any]]", found["texts"])

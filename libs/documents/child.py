@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import BytesIO
-from itertools import islice
+from itertools import islice, pairwise
 from posixpath import dirname, join, normpath
 from typing import Any
 from xml.parsers import expat
@@ -77,6 +77,8 @@ class Found:
     complete: bool = True
     exact: bool = False
     """Whether its spaces and empty lines mean something."""
+    parts: list[int] = field(default_factory=list)
+    """For each page, the place in `words` where it begins."""
 
     def say(self, words: str) -> None:
         """Append text. Raises Enough."""
@@ -102,8 +104,23 @@ class Found:
     def text(self) -> str:
         if self.exact:
             return "".join(self.words).strip("\n")[:TEXT_MOST]
-        lines = (re.sub(r"[^\S\t]+", " ", line).strip() for line in "".join(self.words).split("\n"))
-        return "\n".join(line for line in lines if line)[:TEXT_MOST]
+        return _tidy("".join(self.words))[:TEXT_MOST]
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each page begins in the text; pages end with a line break, so that each is tidied alone."""
+        found, at = [], 0
+        for first, last in pairwise((*self.parts, len(self.words))):
+            found.append(min(at, TEXT_MOST))
+            letters = len(_tidy("".join(self.words[first:last])))
+            at += letters + 1 if letters else 0
+        return found
+
+
+def _tidy(text: str) -> str:
+    """Return the lines that are not empty, with single spaces."""
+    lines = (re.sub(r"[^\S\t]+", " ", line).strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 def _sound(text: str) -> str:
@@ -129,6 +146,7 @@ def _told(found: Found) -> dict[str, Any]:
         "fields": list(found.fields),
         "head": found.head,
         "text": found.text,
+        "starts": found.starts,
         "complete": found.complete,
     }
 
@@ -187,6 +205,7 @@ def _pages(found: Found, reader: Any) -> None:
     for number, page in enumerate(reader.pages, 1):
         text = page.extract_text() or ""
         found.show(page=number, text=" ".join(text.split()))
+        found.parts.append(len(found.words))
         found.say(f"{text}\n")
 
 

@@ -58,7 +58,7 @@ class Locked(Damaged):
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document's text. `rows` counts its pages, slides, paragraphs or records; `unit` says which. `complete` is false
-    where reading stopped at a limit.
+    where reading stopped at a limit. `starts` has the place in the text where each page of a PDF begins.
     """
 
     form: str
@@ -68,6 +68,7 @@ class Document:
     head: tuple[Mapping[str, Any], ...]
     text: str
     complete: bool
+    starts: tuple[int, ...] = ()
 
 
 def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
@@ -114,7 +115,7 @@ def read_picture(raw: bytes, *, check: Callable[[], None]) -> Picture:
 
 def _read(ending: str, form: str, raw: bytes, check: Callable[[], None]) -> Document:
     found = _answer(ending, raw, check)
-    return Document(form, **found | {"fields": tuple(found["fields"]), "head": tuple(found["head"])})
+    return Document(form, **found | {name: tuple(found[name]) for name in ("fields", "head", "starts")})
 
 
 def _answer(ending: str, raw: bytes, check: Callable[[], None]) -> dict[str, Any]:

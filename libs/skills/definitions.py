@@ -278,6 +278,11 @@ class SkillDefinition:
     source: Source = Source.BUNDLED
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False, compare=False)
     """The bytes that the digest covers, by path in the folder: what was checked is what is used later."""
+    uses_retrieval: bool = False
+    """Whether the files of its folder `kb/` are searched for each request."""
+    kb_chunk_strategy: str = "fixed"
+    kb_chunk_size: int = 512
+    """Letters of a chunk of these files."""
 
     @property
     def references(self) -> tuple[str, ...]:

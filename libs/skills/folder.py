@@ -72,6 +72,9 @@ class _Metadata(BaseModel):
     id: str = ""
     version: str = "0.1.0"
     tags: str = ""
+    uses_retrieval: Literal["true", "false"] = "false"
+    kb_chunk_strategy: Literal["fixed", "sentence", "paragraph", "semantic"] = "fixed"
+    kb_chunk_size: int = Field(default=512, ge=100, le=8_000)
 
 
 class _Tools(Declared):
@@ -109,6 +112,9 @@ def read_skill(folder: Path, source: Source = Source.BUNDLED) -> SkillDefinition
         kind=kind,
         source=source,
         files=files,
+        uses_retrieval=about.uses_retrieval == "true",
+        kb_chunk_strategy=about.kb_chunk_strategy,
+        kb_chunk_size=about.kb_chunk_size,
     )
 
 

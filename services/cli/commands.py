@@ -26,6 +26,7 @@ from services.cli import (
     errors,
     history,
     identity,
+    knowledge,
     lifecycle,
     models,
     phrases,
@@ -757,6 +758,7 @@ for command in (lifecycle.up, lifecycle.status, lifecycle.stop, lifecycle.demo):
     app.command()(command)
 app.add_typer(roots.app, name="roots")
 app.add_typer(skills.app, name="skills")
+app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(remote_tools.app, name="tools")
 app.add_typer(models.app, name="models")
 app.add_typer(effects.app, name="effects")

@@ -51,6 +51,7 @@ dead_letters = _listed("/v1/admin/dlq", "letters", id="letter_id", about="error"
 waiting_events = _listed("/v1/admin/requeue", "waiting", id="id", about="event_type", limit=OFFERED)
 agents = _listed("/v1/agents", "agents", id="name", about="role")
 skills = _listed("/v1/skills", "skills", id="name", about="description")
+knowledge = _listed("/v1/knowledge", "bases", id="name", about="source")
 
 
 def remote_tools(incomplete: str) -> Offered:

@@ -24,7 +24,17 @@ from services.gateway.identity import key_routes as keys
 from services.gateway.identity import oauth, signin, tenants
 from services.gateway.operators import audit, health, operations
 from services.gateway.operators import dead_letter_routes as dlq
-from services.gateway.sessions import aliases, approvals, budgets, catalogue, effects, socket, stream, workspace
+from services.gateway.sessions import (
+    aliases,
+    approvals,
+    budgets,
+    catalogue,
+    effects,
+    knowledge,
+    socket,
+    stream,
+    workspace,
+)
 from services.gateway.sessions import routes as sessions
 from services.gateway.surfaces.a2a.routes import SURFACE as A2A
 from services.gateway.surfaces.agui.routes import SURFACE as AGUI
@@ -47,6 +57,7 @@ ROOMS = (
     uploads,
     assets,
     catalogue,
+    knowledge,
     budgets,
     aliases,
     audit,

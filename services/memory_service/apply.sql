@@ -34,6 +34,8 @@ begin
         on conflict (tenant_id, feedback_id) do nothing;
     end if;
 
+    done := done || memory.apply_knowledge(changes);
+
     -- These kinds have no condition and always apply.
     select done || coalesce(array_agg((c ->> 'i')::int), '{}') into done
     from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as c

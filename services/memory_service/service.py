@@ -7,6 +7,7 @@ from libs.runtime import Api, Platform, Service, Subscription
 from services.memory_service import api
 from services.memory_service.api.routes import RouteContext
 from services.memory_service.handlers import Handlers
+from services.memory_service.knowledge import Knowledge
 from services.memory_service.known import Knowing
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
@@ -23,6 +24,7 @@ def build(platform: Platform) -> Service:
     writing = Writing(platform.policy, embedder)
     handlers = Handlers(writing)
     recalling, knowing = Recalling(store, embedder), Knowing(store, settings)
+    knowledge = Knowledge(platform)
     context = RouteContext(platform, store, writing, recalling, settings)
     return Service(
         GROUP,
@@ -35,6 +37,12 @@ def build(platform: Platform) -> Service:
         batch=True,
         batch_delay=BATCH_SECONDS,
         schema=SCHEMA,
-        api=Api(api.build(context)),
-        queries={"recall": recalling.recall_texts, "known": knowing.known, "named": knowing.named},
+        kinds=[knowledge.kind],
+        api=Api(api.build(context, knowledge)),
+        queries={
+            "recall": recalling.recall_texts,
+            "known": knowing.known,
+            "named": knowing.named,
+            "knowledge": knowledge.fitting,
+        },
     )

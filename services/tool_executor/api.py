@@ -23,6 +23,7 @@ from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
 from services.tool_executor import examples, folders, previews, shown_diff
 from services.tool_executor.history import History, Purge
+from services.tool_executor.knowledge import Sources
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
 from services.tool_executor.shown_diff import PAGE_MOST
 from services.tool_executor.skills.admin import SkillAdmin, SkillApproval, Word
@@ -50,6 +51,7 @@ class ExecutorState:
     skills: SkillAdmin
     history: History
     remote: RemoteAdmin
+    sources: Sources
 
     async def look(
         self,
@@ -219,6 +221,25 @@ async def folder(tenant: Tenant, state: Here, path: str, owner: bool = False) ->
     """Return whether a folder may be a workspace."""
     roots, data = state.workspaces.roots(tenant), state.workspaces.data_dir
     return asdict(await asyncio.to_thread(folders.look, path, tenant, roots, data, owner=owner))
+
+
+class Wanted(BaseModel):
+    """Files of a source of knowledge that are to be read."""
+
+    source: str
+    paths: tuple[str, ...]
+
+
+@router.get("/knowledge/files")
+async def knowledge_files(tenant: Tenant, state: Here, source: str) -> dict[str, Any]:
+    """Return the files of a source of knowledge, each with its stamp."""
+    return {"files": await state.sources.files(tenant, source)}
+
+
+@router.put("/knowledge/texts")
+async def knowledge_texts(tenant: Tenant, state: Here, wanted: Wanted) -> dict[str, Any]:
+    """Return the texts of files; nothing changes."""
+    return {"texts": await state.sources.texts(tenant, wanted.source, wanted.paths)}
 
 
 @router.get("/tools")

@@ -22,6 +22,7 @@ from services.tool_executor.effects.external_calls import EFFECT, SETTLE, Effect
 from services.tool_executor.fetching import Fetcher
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
+from services.tool_executor.knowledge import Sources
 from services.tool_executor.remote.admin import RemoteAdmin
 from services.tool_executor.remote.registry import RemoteTools
 from services.tool_executor.runner import CallRunner, fence_of
@@ -66,7 +67,13 @@ def build(platform: Platform) -> Service:
     on = Handlers(platform, workspaces, work, effects, history, settings, chain)
     room, each, tries = settings.effects_at_once, settings.effects_at_once_per_tenant, settings.effect_attempts
     state = api.ExecutorState(
-        platform, workspaces, local, SkillAdmin(platform, local), history, RemoteAdmin(platform, remote)
+        platform,
+        workspaces,
+        local,
+        SkillAdmin(platform, local),
+        history,
+        RemoteAdmin(platform, remote),
+        Sources(platform, workspaces, settings),
     )
     return Service(
         GROUP,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 import asyncpg
@@ -164,8 +165,8 @@ def _sample(type: str) -> str:
     }
     if type.endswith("[]"):
         return "'{}'"
-    if type.startswith("vector"):
-        return f"array_fill(1, array[{type.removeprefix('vector(').removesuffix(')')}])::vector"
+    if found := re.fullmatch(r"(vector|halfvec)\((\d+)\)", type):
+        return f"array_fill(1, array[{found[2]}])::{found[1]}"
     return samples.get(
         type, "1" if type.startswith(("integer", "bigint", "small", "double", "real", "numeric")) else "'x'"
     )

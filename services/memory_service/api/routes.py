@@ -24,6 +24,8 @@ from services.memory_service.api.bodies import (
 )
 from services.memory_service.api.middleware import AuthMiddleware, Caller
 from services.memory_service.domain import facts
+from services.memory_service.knowledge import Knowledge
+from services.memory_service.knowledge import routes as knowledge_routes
 from services.memory_service.known import known_of
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
@@ -74,7 +76,7 @@ By = Annotated[Caller, Depends(caller_of)]
 Context = Annotated[RouteContext, Depends(context_of)]
 
 
-def build(context: RouteContext) -> FastAPI:
+def build(context: RouteContext, knowledge: Knowledge) -> FastAPI:
     app = FastAPI(title="Suma memory", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.context = context
     app.add_middleware(AuthMiddleware, platform=context.platform)
@@ -87,6 +89,7 @@ def build(context: RouteContext) -> FastAPI:
     app.add_api_route("/facts/block", block, methods=["GET"])
     app.add_api_route("/context/feedback", feedback, methods=["POST"], status_code=201)
     app.add_api_route("/healthz", health, methods=["GET"])
+    knowledge_routes.add_to(app, knowledge)
     return app
 
 

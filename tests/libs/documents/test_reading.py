@@ -62,6 +62,12 @@ def test_rows_of_a_sheet_and_pages_are_shown(read_pdf: Document) -> None:
     assert read_pdf.head == ({"page": 1, "text": "First"}, {"page": 2, "text": "Second"})
 
 
+def test_pages_begin_where_the_text_says() -> None:
+    found = read(".pdf", samples.pdf("First  page", "", "Third"))
+    assert [found.text[start:] for start in found.starts] == ["First page\nThird", "Third", "Third"]
+    assert read(".docx", samples.docx("<w:p/>")).starts == ()
+
+
 def test_characters_that_postgres_refuses_are_removed() -> None:
     title = r"\376\377\000P\000l\000\000\000a\000n"
     assert read(".pdf", samples.pdf("First", title=title)).fields == ("Title: Plan",)

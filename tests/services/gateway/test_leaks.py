@@ -124,6 +124,11 @@ PROBES: dict[str, Probe] = {
     "GET /v1/skills/{name}": Probe(query=SKILL, shows=True),
     "POST /v1/skills/{name}/approve": Probe(body={**SKILL, "digest": "0" * 64}, shows=True),
     "POST /v1/skills/{name}/revoke": Probe(body=SKILL, shows=True),
+    "GET /v1/knowledge": OWN,
+    "POST /v1/knowledge": Probe(body={"name": "manuals", "source": "/home/victim"}, shows=True),
+    "POST /v1/knowledge/search": Probe(body={"query": "words", "base": "{name}"}, shows=True),
+    "GET /v1/knowledge/{name}": OWN,
+    "POST /v1/knowledge/{name}/remove": OWN,
     "GET /v1/budgets": OF_SESSION,
     "GET /status": OF_SESSION,
     "GET /v1/admin/audit": Probe(query={"session": "{session_id}"}, shows=True),
@@ -318,7 +323,9 @@ async def inside(keys: Keys) -> Inside:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def victim(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, inside: Inside) -> AsyncIterator[Victim]:
-    clients = {name: lambda name=name: inside.client(name) for name in ("tool_executor", "audit_worker")}
+    clients = {
+        name: lambda name=name: inside.client(name) for name in ("tool_executor", "audit_worker", "memory_service")
+    }
     ports: Json = {"policy": rules, "keys": keys, "clients": clients, "settings": {"push_hosts": ["127.0.0.1:9"]}}
     async with running_gateway(gateway_where, owner, **ports) as made:
         yield await victim_of(replace(made, tenant=ids.new()))

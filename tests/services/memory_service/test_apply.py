@@ -52,7 +52,20 @@ def fact(value: str, source: str = "person", **more: Any) -> tuple[str, dict[str
 
 FORGET = "fact.forget", {"user_id": "u", "key": "k", "value": None}
 FEEDBACK = "feedback.add", {"feedback_id": "f", "user_id": "u", "subject": "t", "score": 1, "comment": ""}
-ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "extraction"), FORGET, FEEDBACK]
+BASE = {"base_id": "b", "job": "j"}
+READ = "knowledge.read", {**BASE, "user_id": "u", "name": "n", "source": "/s", "strategy": "fixed", "chunk_size": 512}
+PROGRESS = "knowledge.progress", {**BASE, "state": "ready", "detail": "", "files": 1, "done": 1}
+FILE = "knowledge.file", {"base_id": "b", "path": "p", "stamp": "s", "digest": "d", "chunks": 1, "gap": ""}
+PLACE = {"base_id": "b", "path": "p", "place": 0, "unit": "line", "first": 1, "last": 1}
+CHUNK = "knowledge.chunk", {**PLACE, "text": "t", "embedder": "e", "embedding": VECTOR}
+KNOWLEDGE = [
+    READ,
+    FILE,
+    CHUNK,
+    ("knowledge.drop", {"base_id": "b", "path": "p"}),
+    ("knowledge.remove", {"base_id": "b"}),
+]
+ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "extraction"), FORGET, FEEDBACK, *KNOWLEDGE]
 
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -75,6 +88,14 @@ async def test_a_persons_fact_stays_theirs(app: Connection, sources: tuple[str, 
             await apply(app, fact("v", source))
         rows = await app.fetch("select source from memory.facts")
     assert [row["source"] for row in rows] == ["person"]
+
+
+async def test_only_the_latest_reading_of_a_base_writes(app: Connection) -> None:
+    assert await applied(app, PROGRESS) == []
+    assert await applied(app, READ, PROGRESS, PROGRESS) == [0, 1, 2]
+    later = "knowledge.read", {**READ[1], "job": "k"}
+    assert await applied(app, READ, later, PROGRESS) == [0, 1]
+    assert await applied(app, READ, ("knowledge.progress", {**PROGRESS[1], "tenant_id": "b"})) == [0]
 
 
 async def test_a_batch_reaches_no_tenant_outside_its_set(app: Connection) -> None:
