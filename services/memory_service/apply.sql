@@ -35,6 +35,7 @@ begin
     end if;
 
     done := done || memory.apply_knowledge(changes);
+    done := done || memory.apply_mind(changes);
 
     -- These kinds have no condition and always apply.
     select done || coalesce(array_agg((c ->> 'i')::int), '{}') into done

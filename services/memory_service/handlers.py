@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from libs.changes import Cause, Changeset
 from libs.events import Envelope, FactsForgotten, FactStated, FeedbackGiven, RememberRequested
+from services.memory_service.mind.sleeping import Sleeping
 from services.memory_service.writing import Writing
 
 
 class Handlers:
-    def __init__(self, writing: Writing) -> None:
-        self._writing = writing
+    def __init__(self, writing: Writing, sleeping: Sleeping) -> None:
+        self._writing, self._sleeping = writing, sleeping
 
     async def remember(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
-        return (await self._writing.remember(cause, event.data, event.time)).changeset
+        written = await self._writing.remember(cause, event.data, event.time)
+        return self._sleeping.look(written.changeset, event.data) if written.decision.allowed else written.changeset
 
     async def state(self, cause: Cause, event: Envelope[FactStated]) -> Changeset:
         return (await self._writing.state(cause, event.data, event.time)).changeset

@@ -11,6 +11,7 @@ with asked as materialized (
         case when m.embedder = :embedder then m.embedding <=> asked.query end as distance
     from memory.memories m cross join asked
     where m.tenant_id = :tenant and m.universe = :universe and m.scope = :scope and m.user_id = :person
+        and m.merged_into is null
 ), placed as (
     -- A distance of 1 is orthogonal: nothing in common. Postgres sorts NaN, the distance of a text without words, above all numbers.
     select memory_id, text, kind, created_at, 1 - distance as similarity, rank as overlap,

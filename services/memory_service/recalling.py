@@ -5,13 +5,18 @@ A reranker, if there is one, orders the best of them again.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from libs.errors import Unavailable
 from libs.search import NOTHING, Embedder, Match, Reranker, Vector, rerank
 from libs.search.words import FILLERS, words
 from libs.telemetry.logs import logger
-from services.memory_service.domain.ranking import Found, Recalled, best, fused
+from services.memory_service.domain.adaptation import adapted
+from services.memory_service.domain.modulators import Modulators
+from services.memory_service.domain.ranking import Found, Recalled, best, fused, with_linked
+from services.memory_service.mind.store import MindStore
 from services.memory_service.store import SESSION, Scope, Store
 from services.memory_service.writing import SessionMissing
 
@@ -23,22 +28,42 @@ POOL = 4
 """Candidates per ranking, as a multiple of `top_k`: a memory good in both rankings may beat one good in either."""
 
 
-class Recalling:
-    def __init__(self, store: Store, embedder: Embedder, reranker: Reranker | None = None) -> None:
-        self._store, self._embedder, self._reranker = store, embedder, reranker
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The memories, best first, and how many of the person's are not consolidated yet (counted up to 1,000)."""
 
-    async def recall(self, scope: Scope, query: str, top_k: int) -> tuple[Recalled, ...]:
-        """Return the best memories, best first.
+    memories: tuple[Recalled, ...]
+    waiting: int
+
+
+class Recalling:
+    def __init__(self, store: Store, embedder: Embedder, minds: MindStore, reranker: Reranker | None = None) -> None:
+        self._store, self._embedder, self._minds, self._reranker = store, embedder, minds, reranker
+
+    async def recall(self, scope: Scope, query: str, top_k: int) -> Recall:
+        """Return the best memories, best first: fewer when the person is focused, with linked ones if there is room.
 
         Raises:
             Unavailable: the database does not answer. Without the embedder, words alone decide.
         """
         text = query[:QUERY_MOST]
         vector = await self._embedded(text)
-        found = await self._store.ranked(
-            scope, vector, words=without_fillers(text), embedder=self._embedder.name, pool=top_k * POOL
+        found, mind = await asyncio.gather(
+            self._store.ranked(
+                scope, vector, words=without_fillers(text), embedder=self._embedder.name, pool=top_k * POOL
+            ),
+            self._minds.mind(scope.tenant, scope.person),
         )
-        return best(found, await self._ordered(text, found, top_k * POOL), top_k)
+        levels = mind.modulators
+        ordered = adapted(await self._ordered(text, found, top_k * POOL, levels), found, mind)
+        most = levels.recalled(top_k)
+        chosen = best(found, ordered, most, levels)
+        # A sleep makes links, and creativity gives them the last place.
+        room = most - len(chosen) or int(levels.creativity_boost and most > 1)
+        if mind.slept and chosen and room:
+            linked = await self._minds.linked(scope.tenant, scope.person, [one.id for one in chosen], room)
+            chosen = with_linked(chosen, linked, most)
+        return Recall(chosen, mind.awake)
 
     async def _embedded(self, query: str) -> Vector:
         try:
@@ -47,8 +72,8 @@ class Recalling:
             log.warning("recalled without vectors")
             return NOTHING
 
-    async def _ordered(self, query: str, found: Sequence[Found], most: int) -> Sequence[Match]:
-        matches = fused(found)[:most]
+    async def _ordered(self, query: str, found: Sequence[Found], most: int, levels: Modulators) -> Sequence[Match]:
+        matches = fused(found, levels)[:most]
         if self._reranker is None or not matches:
             return matches
         try:
@@ -69,7 +94,7 @@ class Recalling:
         if session is None:
             raise SessionMissing
         found = await self.recall(Scope(tenant, SESSION, session, user), query, most)
-        return [memory.text for memory in found]
+        return [memory.text for memory in found.memories]
 
 
 def without_fillers(query: str) -> str:

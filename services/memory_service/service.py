@@ -9,6 +9,7 @@ from services.memory_service.api.routes import RouteContext
 from services.memory_service.handlers import Handlers
 from services.memory_service.knowledge import Knowledge
 from services.memory_service.known import Knowing
+from services.memory_service.mind import service as mind
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
 from services.memory_service.store import GROUP, SCHEMA, Store
@@ -22,8 +23,9 @@ def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     store, embedder = Store(platform.database), platform.embedder
     writing = Writing(platform.policy, embedder)
-    handlers = Handlers(writing)
-    recalling, knowing = Recalling(store, embedder), Knowing(store, settings)
+    minds = mind.build(platform, load_memories=settings.load_memories)
+    handlers = Handlers(writing, minds.sleeping)
+    recalling, knowing = Recalling(store, embedder, minds.store), Knowing(store, settings)
     knowledge = Knowledge(platform)
     context = RouteContext(platform, store, writing, recalling, settings)
     return Service(
@@ -37,8 +39,8 @@ def build(platform: Platform) -> Service:
         batch=True,
         batch_delay=BATCH_SECONDS,
         schema=SCHEMA,
-        kinds=[knowledge.kind],
-        api=Api(api.build(context, knowledge)),
+        kinds=[knowledge.kind, *minds.kinds],
+        api=Api(minds.install(api.build(context, knowledge))),
         queries={
             "recall": recalling.recall_texts,
             "known": knowing.known,

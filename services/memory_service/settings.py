@@ -10,3 +10,5 @@ class Settings(BaseModel):
 
     block_tokens: int = Field(default=2_000, ge=50)
     """Tokens of the `<memory>` block of a prompt, about four letters each."""
+    load_memories: int = Field(default=500, ge=1)
+    """Memories that may wait for consolidation: more than 0.8 of them start a sleep."""

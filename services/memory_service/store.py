@@ -17,7 +17,7 @@ from services.memory_service.domain.ranking import Found
 
 GROUP = "memory_service"
 HERE = Path(__file__).parent
-APPLY = (HERE / "facts.sql", HERE / "knowledge" / "apply.sql", HERE / "apply.sql")
+APPLY = (HERE / "facts.sql", HERE / "mind" / "apply.sql", HERE / "knowledge" / "apply.sql", HERE / "apply.sql")
 SCHEMA = Schema("memory", HERE / "migrations", APPLY, users=(GROUP,))
 FACTS_MOST = 500
 """Facts of a person that are read at once."""

@@ -55,6 +55,8 @@ class Feedback(Write):
 
 class Memories(Body):
     memories: tuple[Recalled, ...]
+    waiting: int = 0
+    """The person's memories that are not consolidated yet, counted up to 1,000."""
 
 
 class Facts(Body):

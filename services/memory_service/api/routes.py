@@ -97,13 +97,14 @@ async def remember(asked: Remember, by: By, context: Context) -> Id:
     """Store a text. The same `memory_id` with the same text changes nothing; with another text it is a conflict."""
     id = asked.memory_id or ids.new()
     wanted = RememberRequested.model_validate(asked.model_dump() | {"memory_id": id, "user": by.named()})
-    await context.write(await context.writing.remember(_cause(by), wanted, context.platform.clock.now()))
+    await context.write(await context.writing.remember(cause_of(by), wanted, context.platform.clock.now()))
     return Id(id=id)
 
 
 async def recall(asked: Recall, by: By, context: Context) -> Memories:
-    """Return the memories that match a query, best first."""
-    return Memories(memories=await context.recalling.recall(_scope(asked, by), asked.query, asked.top_k))
+    """Return the memories that match a query, best first. Those that wait for sleep are recalled as they are."""
+    found = await context.recalling.recall(_scope(asked, by), asked.query, asked.top_k)
+    return Memories(memories=found.memories, waiting=found.waiting)
 
 
 async def list_facts(by: By, context: Context, history: bool = False, about: str = "") -> Facts:
@@ -121,7 +122,7 @@ async def keep(fact: Fact, by: By, context: Context) -> Id:
     stated = FactStated(
         fact_id=ids.new(), user=by.named(), text=text, touched=NOTHING, **fact.model_dump(exclude={"touched"})
     )
-    await context.write(await context.writing.state(_cause(by), stated, context.platform.clock.now()))
+    await context.write(await context.writing.state(cause_of(by), stated, context.platform.clock.now()))
     return Id(id=stated.fact_id)
 
 
@@ -144,7 +145,7 @@ async def forget(
         and (fact.id == id if id else (fact.subject, fact.key) == setting and value in (None, fact.value))
     )
     asked = FactsForgotten(facts=meant, user=by.named(), scopes=scope)
-    await context.write(await context.writing.forget(_cause(by), asked, context.platform.clock.now()))
+    await context.write(await context.writing.forget(cause_of(by), asked, context.platform.clock.now()))
     return Forgotten(forgotten=len(meant))
 
 
@@ -156,7 +157,7 @@ async def block(by: By, context: Context, about: str = "") -> Block:
 
 async def feedback(given: Feedback, by: By, context: Context) -> Id:
     """Record how useful something was, from -1 to 1 (S3-12)."""
-    cause = _cause(by)
+    cause = cause_of(by)
     event = FeedbackGiven.model_validate(given.model_dump() | {"user": by.named()})
     await context.write(await context.writing.record_feedback(cause, event, scopes=given.scopes))
     return Id(id=cause.id)
@@ -166,7 +167,7 @@ async def health() -> dict[str, str]:
     return {"status": "ok"}
 
 
-def _cause(by: Caller) -> Cause:
+def cause_of(by: Caller) -> Cause:
     """Return the cause of a request. Each request is a separate input; its rows' keys define the effect of a
     repetition.
     """

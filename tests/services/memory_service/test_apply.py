@@ -65,7 +65,18 @@ KNOWLEDGE = [
     ("knowledge.drop", {"base_id": "b", "path": "p"}),
     ("knowledge.remove", {"base_id": "b"}),
 ]
-ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "extraction"), FORGET, FEEDBACK, *KNOWLEDGE]
+SLEEP = {"sleep_id": "z", "user_id": "u"}
+MIND: list[tuple[str, dict[str, Any]]] = [
+    ("mind.modulate", {"user_id": "u", "dopamine": 1, "serotonin": 0, "noradrenaline": 0, "acetylcholine": 0}),
+    ("mind.reset", {"user_id": "u"}),
+    ("persona.put", {"user_id": "u", "persona_id": "p", "text": "x"}),
+    ("persona.delete", {"user_id": "u", "persona_id": "p"}),
+    ("sleep.start", {**SLEEP, "nrem": True, "rem": True}),
+    ("sleep.merge", {"sleep_id": "z", "memory_id": "1", "other_id": "2"}),
+    ("sleep.link", {**SLEEP, "memory_id": "1", "other_id": "2", "likeness": 0.8}),
+    ("sleep.step", {**SLEEP, "scanned": 1, "merged": 1, "linked": 1, "to": "2026-11-28T00:00:00Z", "fade_days": 30}),
+]
+ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "extraction"), FORGET, FEEDBACK, *KNOWLEDGE, *MIND]
 
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -96,6 +107,25 @@ async def test_only_the_latest_reading_of_a_base_writes(app: Connection) -> None
     later = "knowledge.read", {**READ[1], "job": "k"}
     assert await applied(app, READ, later, PROGRESS) == [0, 1]
     assert await applied(app, READ, ("knowledge.progress", {**PROGRESS[1], "tenant_id": "b"})) == [0]
+
+
+async def test_second_sleep_of_a_person_conflicts_while_one_runs(app: Connection) -> None:
+    start = {**SLEEP, "nrem": True, "rem": True}
+    second = "sleep.start", {**start, "sleep_id": "y"}
+    async with app.transaction():
+        assert await apply(app, ("sleep.start", start), second) == [0]
+        assert await apply(app, ("sleep.step", {**SLEEP, "scanned": 0, "merged": 0, "linked": 0, "state": "done"})) == [
+            0
+        ]
+        assert await apply(app, second) == [0]
+
+
+async def test_forgotten_memory_takes_its_duplicates_along(app: Connection) -> None:
+    async with app.transaction():
+        await apply(app, memory("1"), memory("2"), memory("3", "y"), *MIND)
+        await app.execute("delete from memory.memories where memory_id = '2'")
+        rows = await app.fetch("select memory_id from memory.memories")
+    assert [row["memory_id"] for row in rows] == ["3"]
 
 
 async def test_a_batch_reaches_no_tenant_outside_its_set(app: Connection) -> None:

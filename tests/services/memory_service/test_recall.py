@@ -7,12 +7,19 @@ from typing_extensions import override
 
 from libs.clients.memory import recall
 from libs.errors import Unavailable
-from libs.search import HashedEmbedder, Vector
+from libs.search import Embedder, HashedEmbedder, Vector
+from libs.search import Reranker as RerankerPort
+from services.memory_service.mind.store import MindStore
 from services.memory_service.recalling import Recalling
 from services.memory_service.store import Scope, Store
 from tests.services.memory_service.running import RunningMemory
 
 BLUE = "invoices are in the blue folder"
+
+
+def recalling(at: RunningMemory, embedder: Embedder, reranker: RerankerPort | None = None) -> Recalling:
+    database = at.platform.database
+    return Recalling(Store(database), embedder, MindStore(database), reranker)
 
 
 @pytest.mark.requirement("S3-06")
@@ -38,7 +45,7 @@ async def test_best_by_meaning_and_words_scores_one(at: RunningMemory) -> None:
     first, second = answer.json()["memories"]
     assert (first["text"], first["score"]) == ("invoices are in the blue folder", 1.0)
     assert 0 < second["score"] < 1
-    assert first.keys() == {"text", "score", "kind", "created_at", "sources"}
+    assert first.keys() == {"id", "text", "score", "kind", "created_at", "sources"}
 
 
 @pytest.mark.requirement("S3-06")
@@ -76,8 +83,8 @@ class Away(HashedEmbedder):
 async def test_memories_are_found_by_words_without_the_embedder(at: RunningMemory) -> None:
     await at.remember(BLUE)
     await at.remember("the train leaves at nine")
-    recalling = Recalling(Store(at.platform.database), Away())
-    [found] = await recalling.recall(Scope("acme", "session", "s-1", "ada"), "blue folder", 2)
+    by = recalling(at, Away())
+    [found] = (await by.recall(Scope("acme", "session", "s-1", "ada"), "blue folder", 2)).memories
     assert (found.text, [one.name for one in found.sources]) == (BLUE, ["words"])
 
 
@@ -97,8 +104,8 @@ class Reranker:
 async def test_reranker_orders_memories_if_it_answers(at: RunningMemory, taste: str | None, first: str) -> None:
     await at.remember(BLUE)
     await at.remember("the blue folder is on the shelf")
-    recalling = Recalling(Store(at.platform.database), at.platform.embedder, Reranker(taste))
-    found = await recalling.recall(Scope("acme", "session", "s-1", "ada"), "blue folder invoices", 2)
+    by = recalling(at, at.platform.embedder, Reranker(taste))
+    found = (await by.recall(Scope("acme", "session", "s-1", "ada"), "blue folder invoices", 2)).memories
     assert [found[0].text, len(found)] == [first, 2]
 
 

@@ -9,12 +9,23 @@ from libs.bus.ports import Record
 from libs.changes import Cause
 from libs.events import FeedbackGiven, RememberRequested
 from libs.events.envelope import Envelope
+from libs.policy import Policy
 from libs.search.embedder import HashedEmbedder
 from services.memory_service.handlers import Handlers
+from services.memory_service.mind.sleeping import Sleeping
+from services.memory_service.mind.store import MindStore
+from services.memory_service.mind.writing import MindWriting
 from services.memory_service.store import GROUP
 from services.memory_service.writing import Writing
 from tests.infrastructure import AllowAll
 from tests.services.memory_service.running import RunningMemory
+
+
+def handlers(at: RunningMemory, policy: Policy) -> Handlers:
+    embedder = HashedEmbedder()
+    minding = MindWriting(policy, embedder)
+    sleeping = Sleeping(MindStore(at.platform.database), minding, embedder, load_memories=500)
+    return Handlers(Writing(policy, embedder), sleeping)
 
 
 def wanted(text: str, **fields: Any) -> RememberRequested:
@@ -61,7 +72,7 @@ async def test_fifty_deliveries_write_one_memory_and_one_record(at: RunningMemor
         "select topic, part, position, event_id, tenant, key, type from bus.log where topic = 'memory.events'"
     )
     cause = Cause.record(GROUP, Record(**dict(row), headers={"sessionid": "s-1"}, data=b"{}"))
-    on = Handlers(Writing(at.platform.policy, HashedEmbedder()))
+    on = handlers(at, at.platform.policy)
     event = Envelope(cause.id, "t", at.platform.clock.now(), "acme", cause.key, wanted("once"))
     again = [at.platform.writer.apply(await on.remember(cause, event)) for _ in range(50)]
     assert {applied.verdict for applied in await asyncio.gather(*again)} == {"seen"}
@@ -93,7 +104,7 @@ async def test_permitted_feedback_on_the_bus_is_stored(at: RunningMemory) -> Non
 
 
 async def test_repeated_feedback_is_stored_once(at: RunningMemory) -> None:
-    on = Handlers(Writing(AllowAll(), HashedEmbedder()))
+    on = handlers(at, AllowAll())
     cause = Cause.request(GROUP, id="f-1", tenant="acme", key="acme:s-1", session="s-1")
     given = FeedbackGiven(subject="turn-1", score=-0.5, user="ada", comment="no")
     event = Envelope("f-1", "t", at.platform.clock.now(), "acme", cause.key, given)

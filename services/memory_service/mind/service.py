@@ -1,0 +1,45 @@
+"""The composition of the mind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+
+from libs.runtime import Kind, Platform
+from services.memory_service.mind import routes
+from services.memory_service.mind.sleeping import LOAD, Sleeping
+from services.memory_service.mind.store import MindStore
+from services.memory_service.mind.writing import SLEEP, MindWriting
+
+SLEEPS_AT_ONCE = 2
+"""A sleep compares vectors in the database that recalls also need."""
+
+
+@dataclass(frozen=True)
+class Minds:
+    """Its parts for the service: reads for recall, the look of the handler, leases, and routes."""
+
+    store: MindStore
+    writing: MindWriting
+    sleeping: Sleeping
+
+    @property
+    def kinds(self) -> Sequence[Kind[Any]]:
+        on = self.sleeping
+        return (
+            Kind(SLEEP, on.run, on.ended, on.failed, SLEEPS_AT_ONCE, 1),
+            Kind(LOAD, on.weigh, on.weighed, on.unweighed),
+        )
+
+    def install(self, app: FastAPI) -> FastAPI:
+        """Add the routes to the service's API."""
+        routes.install(app, routes.MindContext(self.store, self.writing, self.sleeping))
+        return app
+
+
+def build(platform: Platform, *, load_memories: int) -> Minds:
+    store, writing = MindStore(platform.database), MindWriting(platform.policy, platform.embedder)
+    return Minds(store, writing, Sleeping(store, writing, platform.embedder, load_memories=load_memories))

@@ -1,0 +1,134 @@
+"""Sleep: consolidates a person's memories batch by batch, each under a lease of its own, oldest first.
+
+Nrem merges each memory into a later one with the same words, and lets old ones fade; rem links those that are near.
+A crash repeats one batch, with the same rows. Memories that sleep has not reached are recalled as they are.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.errors import SumaError
+from libs.events import RememberRequested
+from libs.leases import Lease, NewLease
+from libs.search import Embedder
+from libs.telemetry.logs import logger
+from services.memory_service.domain.consolidation import Consolidated, consolidate
+from services.memory_service.mind.rows import MemoriesLinked, MemoryMerged, SleepStep
+from services.memory_service.mind.store import MindStore
+from services.memory_service.mind.writing import MindWriting
+from services.memory_service.writing import Person
+
+LOAD = "load"
+"""The kind of lease that looks whether a person needs sleep."""
+LOAD_MOST = 0.8
+"""A cognitive load above this starts a sleep (S3-06)."""
+LOOKS_EACH = 32
+"""One in so many memories looks at the load, chosen by its id: a handler counts nothing, and repeats safely."""
+BATCH = 20
+
+log = logger("memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The consolidation of some memories; `last` is the time and id of the last one, and `count` their number."""
+
+    found: Consolidated
+    last: tuple[str, str] | None
+    count: int
+    fade_days: float
+
+
+class Sleeping:
+    def __init__(self, store: MindStore, writing: MindWriting, embedder: Embedder, *, load_memories: int) -> None:
+        self._store, self._writing, self._embedder = store, writing, embedder
+        self._load_memories = load_memories
+
+    def load(self, awake: int) -> float:
+        """Return the cognitive load, from 0 to 1: the share of memories that may wait for sleep."""
+        return min(1.0, awake / self._load_memories)
+
+    def look(self, changes: Changeset, asked: RememberRequested) -> Changeset:
+        """Start a look at the load with some memories."""
+        if zlib.crc32(asked.memory_id.encode()) % LOOKS_EACH:
+            return changes
+        about = {"person": asked.user, "scopes": list(asked.scopes)}
+        return changes.start(NewLease(ids.derived(changes.cause.id, LOAD), LOAD, about))
+
+    async def weigh(self, lease: Lease) -> bool:
+        """Return whether the person needs sleep and does not sleep."""
+        person = lease.input["person"]
+        mind = await self._store.mind(lease.tenant, person)
+        return self.load(mind.awake) > LOAD_MOST and not await self._asleep(lease.tenant, person)
+
+    async def weighed(self, lease: Lease, tired: bool) -> Changeset:
+        cause = Cause.of_lease(lease)
+        # Again: it may have begun meanwhile, and a second one would conflict.
+        if not tired or await self._asleep(lease.tenant, lease.input["person"]):
+            return Changeset(cause)
+        person = Person(lease.input["person"], tuple(lease.input["scopes"]))
+        return (await self._writing.sleep(cause, person, nrem=True, rem=True)).changeset
+
+    async def unweighed(self, lease: Lease, error: SumaError) -> Changeset:
+        log.warning("could not look at the load of memory", reason=str(error))
+        return Changeset(Cause.of_lease(lease))
+
+    async def run(self, lease: Lease) -> Batch:
+        """Consolidate the next memories after those of the lease before."""
+        tenant, about = lease.tenant, lease.input
+        mind = await self._store.mind(tenant, about["person"])
+        at, id = await self._begin(tenant, about)
+        pairs = await self._store.neighbours(tenant, about["person"], at, id, BATCH)
+        found = consolidate(pairs, nrem=about["nrem"], rem=about["rem"], calibrate=self._embedder.calibrate)
+        last = (pairs[-1].created_at.isoformat(), pairs[-1].id) if pairs else None
+        return Batch(found, last, len({pair.id for pair in pairs}), mind.modulators.fade_days)
+
+    async def ended(self, lease: Lease, batch: Batch) -> Changeset:
+        """Write what was found, and go on with the next batch, or end."""
+        about = lease.input
+        sleep, person = about["sleep_id"], about["person"]
+        totals = {
+            "scanned": about.get("scanned", 0) + batch.count,
+            "merged": about.get("merged", 0) + len(batch.found.merged),
+            "linked": about.get("linked", 0) + len(batch.found.linked),
+        }
+        to = batch.last[0] if batch.last else None
+        changes = Changeset(Cause.of_lease(lease)).put(
+            *(MemoryMerged(sleep, id, into) for id, into in batch.found.merged),
+            *(MemoriesLinked(sleep, person, id, other, likeness) for id, other, likeness in batch.found.linked),
+        )
+        if batch.last is not None and batch.count == BATCH:
+            goes_on = lease.successor({**_plain(about), **totals, "after": list(batch.last)})
+            return changes.put(SleepStep(sleep, person, to=to, **totals)).start(goes_on)
+        log.info("slept", **totals)
+        fade = batch.fade_days if about["nrem"] else None
+        return changes.put(SleepStep(sleep, person, to=to, state="done", fade_days=fade, **totals))
+
+    async def failed(self, lease: Lease, error: SumaError) -> Changeset:
+        """End the sleep; what it has done stays, and can be undone."""
+        log.warning("could not finish a sleep", reason=str(error))
+        totals = {name: lease.input.get(name, 0) for name in ("scanned", "merged", "linked")}
+        step = SleepStep(lease.input["sleep_id"], lease.input["person"], state="failed", **totals)
+        return Changeset(Cause.of_lease(lease)).put(step)
+
+    async def _begin(self, tenant: str, about: Any) -> tuple[datetime, str]:
+        if "after" in about:
+            at, id = about["after"]
+            return datetime.fromisoformat(at), id
+        # From where the last sleep ended; memories of that very time are looked at again.
+        return await self._store.slept_to(tenant, about["person"]) or datetime(1, 1, 2, tzinfo=UTC), ""
+
+    async def _asleep(self, tenant: str, person: str) -> bool:
+        latest = await self._store.sleeps(tenant, person, most=1)
+        return bool(latest) and latest[0].state == "running"
+
+
+def _plain(about: Any) -> dict[str, Any]:
+    """Return a lease's input without what its start added."""
+    return {name: value for name, value in about.items() if not name.startswith("_")}
