@@ -102,6 +102,11 @@ reads_sessions if holds.chat
 
 reads_sessions if holds["sessions:read"]
 
+grants contains ["memory.read", "the scope memory allows reading one's own memory"] if {
+	input.action == "memory.read"
+	holds.memory
+}
+
 grants contains ["catalogue.read", "any scope allows seeing which tools and skills there are"] if {
 	input.action == "catalogue.read"
 	some _ in holds

@@ -141,6 +141,11 @@ test_what_is_not_known_to_be_clean_counts_as_tainted if {
 	owes(ask(["*"], "tool.execute", unknown)) == ["human_sees_payload"]
 }
 
+test_the_scope_memory_reads_ones_own_memory if {
+	allowed(ask(["memory"], "memory.read", {}))
+	refused(ask(["chat"], "memory.read", {}))
+}
+
 test_a_person_writes_to_their_own_memory if {
 	allowed(ask(["memory"], "memory.write", {"kind": "fact", "user": "ada"}))
 	refused(ask(["memory"], "memory.write", {"kind": "fact", "user": "bob"}))

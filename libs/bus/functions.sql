@@ -962,10 +962,49 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     where h.topic = any (topics) group by h.topic
 $$;
 
+-- The tables of a schema with a column of this name, and the columns of each that are derived. Tables with references to them come last.
+create or replace function bus.tables_with(of_schema text, named text, out tab regclass, out derived text[]) returns setof record
+language sql stable set search_path = pg_catalog, pg_temp as $$
+    select c.oid, array(
+        select d.attname::text from pg_attribute d
+        where d.attrelid = c.oid and format_type(d.atttypid, null) ~ '(vector|halfvec|sparsevec|tsvector)$'
+    )
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = named and not a.attisdropped
+    where c.relnamespace = to_regnamespace(of_schema) and c.relkind in ('r', 'p') and not c.relispartition
+    order by (select count(*) from pg_constraint f where f.confrelid = c.oid), c.relname
+$$;
+
+-- Delete the rows of a schema that have one of these values in a column of this name, whichever table they are in: a table that
+-- is added later cannot be forgotten. The caller's rights and row-level security apply (docs/decisions/0124).
+create or replace function bus.erase(of_schema text, of_tenant text, named text, given text[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+    tab regclass;
+begin
+    for tab in select t.tab from bus.tables_with(of_schema, named) as t loop
+        execute format('delete from %s where tenant_id = $1 and %I = any ($2)', tab, named) using of_tenant, given;
+    end loop;
+end
+$$;
+
+-- The rows that `bus.erase` would delete, without vectors and word lists, which are derived from their texts.
+create or replace function bus.held(of_schema text, of_tenant text, named text, given text[]) returns table (name text, content jsonb)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+    one record;
+begin
+    for one in select t.tab, t.derived from bus.tables_with(of_schema, named) as t loop
+        return query execute format('select %L::text, to_jsonb(h) - $3 from %s as h where tenant_id = $1 and %I = any ($2)', one.tab, one.tab, named)
+            using of_tenant, given, one.derived;
+    end loop;
+end
+$$;
+
 revoke all on all functions in schema bus from public;
 grant usage on schema bus to suma_app;
 grant execute on function
-    bus.now(), bus.tenants(), bus.refuse_other_tenants(jsonb), bus.guard(jsonb), bus.settle(jsonb, int[]), bus.decide(jsonb, int[]), bus.commit(jsonb)
+    bus.now(), bus.tenants(), bus.refuse_other_tenants(jsonb), bus.guard(jsonb), bus.settle(jsonb, int[]), bus.decide(jsonb, int[]), bus.commit(jsonb),
+    bus.tables_with(text, text), bus.erase(text, text, text, text[]), bus.held(text, text, text, text[])
     to suma_app;
 grant execute on function bus.recorded(text, int[], bigint[]) to suma_app, suma_owner;
 grant execute on function bus.declare_projection(text, text, text) to suma_owner;

@@ -7,7 +7,7 @@ declare
 begin
     for name, function in
         select r.rolname, p.oid from pg_roles r cross join pg_proc p
-        where p.pronamespace = 'bus'::regnamespace and (p.prosecdef or p.proname in ('tenants', 'refuse_other_tenants', 'commit'))
+        where p.pronamespace = 'bus'::regnamespace and (p.prosecdef or p.proname in ('tenants', 'refuse_other_tenants', 'commit', 'tables_with', 'erase', 'held'))
           and r.rolname in ('suma_directory', 'suma_gateway', 'suma_conversation_worker', 'suma_committee_worker', 'suma_tool_executor',
                             'suma_audit_worker', 'suma_memory_service')
           and (r.rolname <> 'suma_directory' or p.proname = 'now')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
@@ -58,7 +58,7 @@ async def call(
     tenant: str,
     session: str | None = None,
     user: str | None = None,
-    params: Mapping[str, str] | None = None,
+    params: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
     json: Json = None,
     seconds: float = TIMEOUT_SECONDS,
 ) -> Json:

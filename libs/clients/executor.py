@@ -10,6 +10,7 @@ from libs.skills import ToolDefinition
 from libs.skills.plugged import from_json
 
 SERVICE = "tool_executor"
+HELD_SECONDS = 60.0
 EVERY_TENANT = ""
 """The tenant of a call that concerns none: it sees no tenant's rows."""
 READING_SECONDS = 90.0
@@ -61,3 +62,11 @@ async def knowledge_texts(caller: Caller, tenant: str, source: str, paths: Seque
     wanted, path = {"source": source, "paths": list(paths)}, "/internal/v1/knowledge/texts"
     found = await call(caller, SERVICE, "PUT", path, tenant=tenant, json=wanted, seconds=READING_SECONDS)
     return cast("list[dict[str, Any]]", found["texts"])
+
+
+async def held(caller: Caller, tenant: str, session: str) -> list[dict[str, Any]]:
+    """Return the rows that the executor keeps of a session: `table` and `content`. Raises what `call` raises."""
+    found = await call(
+        caller, SERVICE, "GET", f"/internal/v1/sessions/{session}/held", tenant=tenant, seconds=HELD_SECONDS
+    )
+    return cast("list[dict[str, Any]]", found["rows"])

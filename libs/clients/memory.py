@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from libs.clients.calls import Caller, call, call_near, is_near
 
 SERVICE = "memory_service"
+HELD_SECONDS = 60.0
+Json = Any
 
 
 async def recall(caller: Caller, tenant: str, session: str | None, text: str, user: str, most: int) -> list[str]:
@@ -19,3 +24,62 @@ async def recall(caller: Caller, tenant: str, session: str | None, text: str, us
     asked = {"query": text, "top_k": most}
     found = await call(caller, SERVICE, "POST", "/recall", tenant=tenant, session=session, user=user, json=asked)
     return [memory["text"] for memory in found["memories"]]
+
+
+async def facts(caller: Caller, tenant: str, user: str, *, history: bool = False, about: str = "") -> Sequence[Json]:
+    """Return a person's facts, latest first: those that are true, or also those that were; with `about`, those that the
+    person means by these words. Raises what `call` raises.
+    """
+    params = {"history": str(history).lower(), "about": about}
+    found = await call(caller, SERVICE, "GET", "/facts", tenant=tenant, user=user, params=params)
+    return list(found["facts"])
+
+
+async def state(caller: Caller, tenant: str, user: str, scopes: Sequence[str], fact: Json) -> None:
+    """Store a fact that the person states; it replaces the value that its setting had. Raises what `call` raises."""
+    stated = {**fact, "scopes": list(scopes)}
+    await call(caller, SERVICE, "POST", "/facts", tenant=tenant, user=user, json=stated)
+
+
+async def forget(caller: Caller, tenant: str, user: str, scopes: Sequence[str], fact: str) -> int:
+    """Forget a fact with its history; return how many that were. Raises what `call` raises."""
+    about = [("id", fact), *(("scope", one) for one in scopes)]
+    found = await call(caller, SERVICE, "DELETE", "/facts", tenant=tenant, user=user, params=about)
+    return int(found["forgotten"])
+
+
+async def memories(
+    caller: Caller, tenant: str, user: str, *, session: str | None = None, before: str | None = None, most: int = 100
+) -> Sequence[Json]:
+    """Return a person's memories, latest first. Raises what `call` raises."""
+    about = {"session": session, "before": before, "most": str(most)}
+    params = {name: value for name, value in about.items() if value is not None}
+    found = await call(caller, SERVICE, "GET", "/memories", tenant=tenant, user=user, params=params)
+    return list(found["memories"])
+
+
+async def search(
+    caller: Caller, tenant: str, user: str, query: str, *, session: str | None = None, most: int = 20
+) -> Sequence[Json]:
+    """Return the memories that bear on a query, best first, with the ranks that their scores come from: of one session
+    by meaning and by words, of all by words. Raises what `call` raises.
+    """
+    if session is not None:
+        asked = {"query": query, "top_k": most}
+        found = await call(caller, SERVICE, "POST", "/recall", tenant=tenant, session=session, user=user, json=asked)
+    else:
+        about = {"query": query, "most": str(most)}
+        found = await call(caller, SERVICE, "GET", "/memories/search", tenant=tenant, user=user, params=about)
+    return list(found["memories"])
+
+
+async def forget_memory(caller: Caller, tenant: str, user: str, scopes: Sequence[str], memory: str) -> None:
+    """Delete a memory of the person. Raises NotFound, and what `call` raises."""
+    about = [("scope", one) for one in scopes]
+    await call(caller, SERVICE, "DELETE", f"/memories/{memory}", tenant=tenant, user=user, params=about)
+
+
+async def held(caller: Caller, tenant: str, user: str) -> Sequence[Json]:
+    """Return the rows that are kept of a person: `table` and `content`. Raises what `call` raises."""
+    found = await call(caller, SERVICE, "GET", "/held", tenant=tenant, user=user, seconds=HELD_SECONDS)
+    return list(found["rows"])

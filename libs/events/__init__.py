@@ -24,11 +24,12 @@ from libs.events.inbound import (
     ATTACHMENTS_MOST,
     ApprovalDecided,
     EffectResolved,
+    EraseRequested,
     MessageReceived,
     RollbackRequested,
     TurnCancelRequested,
 )
-from libs.events.memory import FactsForgotten, FactStated, FeedbackGiven, RememberRequested
+from libs.events.memory import FactsForgotten, FactStated, FeedbackGiven, MemoryEraseRequested, RememberRequested
 from libs.events.outbound import (
     ApprovalClosed,
     ApprovalRequested,
@@ -46,6 +47,7 @@ from libs.events.outbound import (
     WorkspaceChanged,
 )
 from libs.events.tools import (
+    CallsEraseRequested,
     ToolCancelRequested,
     ToolDenied,
     ToolFailed,
@@ -97,6 +99,7 @@ __all__ = [
     "Asset",
     "Attached",
     "Body",
+    "CallsEraseRequested",
     "ClarificationReplied",
     "ClarificationRequested",
     "Diff",
@@ -105,6 +108,7 @@ __all__ = [
     "EffectClass",
     "EffectResolved",
     "Envelope",
+    "EraseRequested",
     "Event",
     "EventDeadLettered",
     "Exchange",
@@ -115,6 +119,7 @@ __all__ = [
     "Json",
     "KnownFact",
     "Mark",
+    "MemoryEraseRequested",
     "MessageCompleted",
     "MessageReceived",
     "Observation",

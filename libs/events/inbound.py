@@ -84,6 +84,14 @@ class TurnCancelRequested(Spoken):
     reason: str = ""
 
 
+@event("suma.erase.requested.v1", INBOUND)
+class EraseRequested(Spoken):
+    """A person's data is to be erased: the session of this event, and what is remembered of the person."""
+
+    principal: str
+    scopes: tuple[str, ...] = ()
+
+
 @event("suma.rollback.requested.v1", INBOUND)
 class RollbackRequested(Spoken):
     """Roll back to a snapshot of the open turn's stage, or a committed turn by its journal, or redo one."""

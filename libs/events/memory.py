@@ -50,6 +50,14 @@ class FactsForgotten(Event):
     scopes: tuple[str, ...] = ()
 
 
+@event("suma.memory.erase_requested.v1", MEMORY_EVENTS)
+class MemoryEraseRequested(Event):
+    """Erase all that is remembered of a person. It follows the events of the session whose key it has."""
+
+    user: str
+    scopes: tuple[str, ...] = ()
+
+
 @event("suma.feedback.given.v1", MEMORY_EVENTS)
 class FeedbackGiven(Event):
     """A rating of a subject: how useful it was, from -1 to 1."""

@@ -56,6 +56,14 @@ class ToolCancelRequested(Event):
     """None cancels every call of the turn."""
 
 
+@event("suma.calls.erase_requested.v1", TOOL_REQUESTS)
+class CallsEraseRequested(Event):
+    """Erase what the executor keeps of a session, all of whose turns have ended."""
+
+    grant: str
+    """The conversation worker's signature, for this session alone (`libs.identity.grants`)."""
+
+
 @event("suma.tool.started.v1", TOOL_RESULTS)
 class ToolStarted(Event):
     """An attempt started. Retired: old logs hold it; the audit record of the intent reports the start now."""

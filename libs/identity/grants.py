@@ -48,6 +48,28 @@ class GrantClaims(Claims):
     """Exclusive."""
 
 
+class EraseClaims(Claims):
+    """The one session whose calls may be erased."""
+
+    erase: str
+    tenant: str
+
+
+def issue_erasure(keys: Keys, tenant: str, session: str) -> str:
+    """Return the token for `CallsEraseRequested.grant`."""
+    return seal(keys, PURPOSE, EraseClaims(erase=session, tenant=tenant))
+
+
+def verify_erasure(keys: Keys, grant: str, *, tenant: str, session: str) -> None:
+    """Raise BadGrant unless the grant permits the erasure of this session's calls."""
+    try:
+        claims = unseal(keys, PURPOSE, EraseClaims, grant)
+    except BadToken as error:
+        raise BadGrant(f"the grant is not valid: {error}") from error
+    if (claims.erase, claims.tenant) != (session, tenant):
+        raise BadGrant("the grant is for another session")
+
+
 def digest_of(request: ToolRequested) -> str:
     """Return the SHA-256, in hex, of the request's canonical JSON without the grant itself and without hints.
 

@@ -144,6 +144,9 @@ class Client:
     def get(self, path: str, **params: str | int) -> Json:
         return self._call("GET", path, params=params).json()
 
+    def delete(self, path: str, **params: str | int) -> Json:
+        return self._call("DELETE", path, params=params).json()
+
     def events(
         self,
         session: str,

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -28,6 +27,7 @@ from services.cli import (
     identity,
     knowledge,
     lifecycle,
+    memory,
     models,
     phrases,
     remote_tools,
@@ -52,6 +52,7 @@ from services.cli.prompts import (
     PreviewComplete,
     Terminal,
 )
+from services.cli.saving import save
 from services.cli.show import JsonLines, Screen, Watcher, diff_of, taken_back
 from services.cli.terminal import Json, connected, console, errors_console, interactive, print_json
 from services.cli.turns import MORE_BELOW, UNDO_WANTED, TurnResult, follow, outcome
@@ -404,7 +405,7 @@ def export(
 ) -> None:
     """Export the whole record as self-verifying JSON Lines."""
     with connected() as client:
-        _save(client.download("/v1/admin/audit/export"), out)
+        save(client.download("/v1/admin/audit/export"), out)
     if out is not None:
         errors_console.print(Text(f"{out}: verify it with `suma audit verify {out}`"))
 
@@ -416,7 +417,7 @@ def fetch(
 ) -> None:
     """Fetch the full output of a step."""
     with connected() as client:
-        _save(client.download(f"/v1/assets/{asset}"), out)
+        save(client.download(f"/v1/assets/{asset}"), out)
 
 
 @app.command()
@@ -444,39 +445,6 @@ def upload(
                 print_json(stored, indent=None)
             else:
                 typer.echo(f"{stored['upload_id']}  {stored['filename']}  {stored['media_type']}")
-
-
-def _save(content: Iterator[bytes], out: Path | None) -> None:
-    if out is None:
-        for chunk in content:
-            sys.stdout.buffer.write(chunk)
-        return
-    with _new(out) as file:
-        for chunk in content:
-            file.write(chunk)
-
-
-@contextmanager
-def _new(path: Path) -> Iterator[Any]:
-    """Create a file; remove it if it cannot be completed, so that a retry finds its name free."""
-    try:
-        with path.open("xb") as file, _removed_on_error(path):
-            yield file
-            # Closing writes the rest, and would report a full disk too late for the removal.
-            file.flush()
-    except FileExistsError:
-        raise Usage(f"{path} already exists") from None
-    except OSError as error:
-        raise Usage(f"{path} cannot be written: {error.strerror}") from None
-
-
-@contextmanager
-def _removed_on_error(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
 
 
 def _working_folder(client: Client, folder: Path | None, yes: bool, screen: Screen) -> tuple[Path | None, str]:
@@ -762,6 +730,7 @@ app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(remote_tools.app, name="tools")
 app.add_typer(models.app, name="models")
 app.add_typer(effects.app, name="effects")
+app.add_typer(memory.app, name="memory")
 app.add_typer(audit, name="audit")
 app.add_typer(dlq, name="dlq")
 app.add_typer(admin, name="admin")

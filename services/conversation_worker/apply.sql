@@ -60,6 +60,12 @@ begin
         on conflict (tenant_id, approval_id) do update set outcome = excluded.outcome, doc = excluded.doc;
     end if;
 
+    -- session.erase: all that is kept of a session, whose turns have ended.
+    if changes ? 'session.erase' then
+        perform bus.erase('conversation', c.tenant_id, 'session_id', array_agg(c.session_id))
+        from jsonb_to_recordset(changes -> 'session.erase') as c(tenant_id text, session_id text) group by c.tenant_id;
+    end if;
+
     if changes ? 'message.add' then
         insert into conversation.messages (tenant_id, session_id, message_id, turn_id, role, text)
         select c.tenant_id, c.session_id, c.message_id, c.turn_id, c.role, c.text
@@ -69,7 +75,7 @@ begin
     end if;
 
     -- The unguarded kinds above belong to a session whose row guards them in the same changeset.
-    foreach kind in array array['turn.put', 'plan.add', 'step.put', 'approval.put', 'message.add'] loop
+    foreach kind in array array['turn.put', 'plan.add', 'step.put', 'approval.put', 'session.erase', 'message.add'] loop
         if changes ? kind then
             select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;
             done := done || part;

@@ -15,8 +15,11 @@ from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
     ApprovalDecided,
+    CallsEraseRequested,
     EffectResolved,
     Envelope,
+    EraseRequested,
+    MemoryEraseRequested,
     MessageReceived,
     PlanApproved,
     PlanRejected,
@@ -28,10 +31,11 @@ from libs.events import (
     ToolUnknown,
     TurnCancelRequested,
 )
-from libs.identity import BadProof
+from libs.identity import BadProof, grants
 from libs.leases import NewLease
 from libs.policy import PolicyUnanswered, RetryDeadline
 from libs.telemetry import logger
+from services.conversation_worker.rows import SessionErased
 from services.conversation_worker.turn import (
     decisions,
     effects,
@@ -103,6 +107,19 @@ class Handlers:
         return await self.decide(
             cause, lambda uow: rollback.roll_back(self._context, uow, event.data), on_policy_timeout
         )
+
+    async def erase(self, cause: Cause, event: Envelope[EraseRequested]) -> Changeset:
+        """Erase the session, then let those erase that keep something of it or of its person.
+
+        All turns of the session have ended. Its key orders the events: what its turns have sent to other services
+        arrives there before this.
+        """
+        asked = event.data
+        changeset = Changeset(cause).emit(MemoryEraseRequested(user=asked.principal, scopes=asked.scopes))
+        if cause.session is None:
+            return changeset
+        grant = grants.issue_erasure(self._context.platform.keys, cause.tenant, cause.session)
+        return changeset.put(SessionErased(cause.session)).emit(CallsEraseRequested(grant=grant))
 
     # committee.decisions
 

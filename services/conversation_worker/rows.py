@@ -80,3 +80,10 @@ class MessageRow(Row):
     turn_id: str
     role: str
     text: str
+
+
+@row(SCHEMA, "session.erase")
+class SessionErased(Row):
+    """A session, of which nothing is kept."""
+
+    session_id: str

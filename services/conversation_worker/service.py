@@ -7,6 +7,7 @@ from functools import partial
 from libs.events import (
     ApprovalDecided,
     EffectResolved,
+    EraseRequested,
     MessageReceived,
     PlanApproved,
     PlanRejected,
@@ -50,6 +51,7 @@ def build(platform: Platform) -> Service:
             Subscription(EffectResolved, proven(on.effect), fuses=True),
             Subscription(TurnCancelRequested, proven(on.cancel), urgent=True, fuses=True),
             Subscription(RollbackRequested, proven(on.rollback), on.on_dead_request, fuses=True),
+            Subscription(EraseRequested, proven(on.erase)),
             Subscription(PlanApproved, on.approved, on.on_dead_letter, fuses=True),
             Subscription(PlanRejected, on.rejected, on.on_dead_letter, fuses=True),
             Subscription(PlanUnclear, on.unclear, on.on_dead_letter, fuses=True),

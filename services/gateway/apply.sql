@@ -3,7 +3,8 @@
 create or replace function gateway.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
     return gateway.apply_requests(changes) || gateway.apply_identity(changes) || gateway.apply_sessions(changes)
-        || gateway.apply_files(changes) || gateway.apply_operators(changes) || gateway.apply_webhooks(changes);
+        || gateway.apply_files(changes) || gateway.apply_operators(changes) || gateway.apply_webhooks(changes)
+        || gateway.apply_erasures(changes);
 end
 $$;
 

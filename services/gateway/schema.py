@@ -10,7 +10,7 @@ from libs.database import Database, Schema
 
 GROUP = "gateway"
 HERE = Path(__file__).parent
-ROOMS = ("http", "identity", "files", "sessions", "operators", "surfaces/a2a")
+ROOMS = ("http", "identity", "files", "sessions", "operators", "surfaces/a2a", "memory")
 PROJECTING = ("sessions", "operators")
 SCHEMA = Schema(
     GROUP,

@@ -14,6 +14,7 @@ from services.gateway.app import SURFACES, app
 from services.gateway.context import rooms
 from services.gateway.http.admission import CODES
 from services.gateway.identity.local_key import ensure_local_key, local_code
+from services.gateway.memory.erasure import Erasures
 from services.gateway.schema import GROUP, SCHEMA
 from services.gateway.settings import Settings
 from services.gateway.shutdown import leave
@@ -31,7 +32,11 @@ def build(platform: Platform) -> Service:
 
     return Service(
         GROUP,
-        kinds=[*made.files.uploads.kinds, *(kind for surface in SURFACES for kind in surface.kinds(sessions))],
+        kinds=[
+            *made.files.uploads.kinds,
+            *Erasures(platform).kinds,
+            *(kind for surface in SURFACES for kind in surface.kinds(sessions)),
+        ],
         projections=[Projection(OUTBOUND, sessions.streams.watch_projection), Projection(DLQ_EVENTS)],
         schema=SCHEMA,
         api=Api(app(made), settings.send_seconds),

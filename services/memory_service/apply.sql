@@ -36,11 +36,21 @@ begin
 
     done := done || memory.apply_knowledge(changes);
     done := done || memory.apply_mind(changes);
+    if changes ? 'memory.forget' then
+        delete from memory.memories m using jsonb_to_recordset(changes -> 'memory.forget') as c(tenant_id text, user_id text, memory_id text)
+        where m.tenant_id = c.tenant_id and m.memory_id = c.memory_id and m.user_id = c.user_id;
+    end if;
+
+    -- person.erase: all that is remembered of a person, in every table. Last: it follows what the same batch adds.
+    if changes ? 'person.erase' then
+        perform bus.erase('memory', c.tenant_id, 'user_id', array_agg(c.user_id))
+        from jsonb_to_recordset(changes -> 'person.erase') as c(tenant_id text, user_id text) group by c.tenant_id;
+    end if;
 
     -- These kinds have no condition and always apply.
     select done || coalesce(array_agg((c ->> 'i')::int), '{}') into done
     from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as c
-    where k.key in ('fact.put', 'fact.forget', 'feedback.add');
+    where k.key in ('fact.put', 'fact.forget', 'feedback.add', 'memory.forget', 'person.erase');
     return done;
 end
 $$;

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from libs.changes import Cause, Changeset
-from libs.events import Envelope, FactsForgotten, FactStated, FeedbackGiven, RememberRequested
+from libs.events import Envelope, FactsForgotten, FactStated, FeedbackGiven, MemoryEraseRequested, RememberRequested
 from services.memory_service.mind.sleeping import Sleeping
-from services.memory_service.writing import Writing
+from services.memory_service.writing import Person, Writing
 
 
 class Handlers:
@@ -21,6 +21,9 @@ class Handlers:
 
     async def forget(self, cause: Cause, event: Envelope[FactsForgotten]) -> Changeset:
         return (await self._writing.forget(cause, event.data, event.time)).changeset
+
+    async def erase(self, cause: Cause, event: Envelope[MemoryEraseRequested]) -> Changeset:
+        return (await self._writing.erase(cause, Person(event.data.user, event.data.scopes))).changeset
 
     async def feedback(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
         return (await self._writing.record_feedback(cause, event.data, scopes=event.data.scopes)).changeset

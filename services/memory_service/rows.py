@@ -64,3 +64,18 @@ class FeedbackAdded(Row):
     subject: str
     score: float
     comment: str
+
+
+@row(SCHEMA, "memory.forget")
+class MemoryForgotten(Row):
+    """A memory of a person, which is deleted."""
+
+    user_id: str
+    memory_id: str
+
+
+@row(SCHEMA, "person.erase")
+class PersonErased(Row):
+    """A person, of whom nothing is remembered any more."""
+
+    user_id: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from libs.events import FactsForgotten, FactStated, FeedbackGiven, RememberRequested
+from libs.events import FactsForgotten, FactStated, FeedbackGiven, MemoryEraseRequested, RememberRequested
 from libs.runtime import Api, Platform, Service, Subscription
 from services.memory_service import api
 from services.memory_service.api.routes import RouteContext
@@ -35,6 +35,7 @@ def build(platform: Platform) -> Service:
             Subscription(FactStated, handlers.state),
             Subscription(FactsForgotten, handlers.forget),
             Subscription(FeedbackGiven, handlers.feedback),
+            Subscription(MemoryEraseRequested, handlers.erase),
         ],
         batch=True,
         batch_delay=BATCH_SECONDS,

@@ -16,10 +16,17 @@ from libs.policy import Decision, Policy
 from libs.runtime import permission
 from libs.search import Embedder
 from services.memory_service.domain import facts
-from services.memory_service.rows import FactForgotten, FactPut, FeedbackAdded, MemoryAdded
+from services.memory_service.rows import (
+    FactForgotten,
+    FactPut,
+    FeedbackAdded,
+    MemoryAdded,
+    MemoryForgotten,
+    PersonErased,
+)
 from services.memory_service.store import SESSION, literal
 
-FACT, FEEDBACK = "fact", "feedback"
+FACT, FEEDBACK, ERASURE = "fact", "feedback", "erasure"
 EMBEDDED_MOST = 8_000
 """Characters of a memory that are embedded; word search covers all of it."""
 
@@ -119,6 +126,15 @@ class Writing:
         for fact in asked.facts:
             written = written.put(FactForgotten(user_id=asked.user, at=at, fact_id=fact))
         return written
+
+    async def forget_memory(self, cause: Cause, person: Person, memory_id: str) -> Written:
+        """Delete one memory of the person. Safe to repeat."""
+        forgotten = MemoryForgotten(user_id=person.id, memory_id=memory_id)
+        return (await self._decide(cause, person, "message", memory_id)).put(forgotten)
+
+    async def erase(self, cause: Cause, person: Person) -> Written:
+        """Erase all that is remembered of a person."""
+        return (await self._decide(cause, person, ERASURE, cause.id)).put(PersonErased(person.id))
 
     async def record_feedback(self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...]) -> Written:
         """Record feedback, under an id derived from its cause."""

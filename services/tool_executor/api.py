@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Annotated, Any, Literal
 
+import orjson
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from pydantic import BaseModel
 
@@ -127,6 +128,13 @@ async def facts(
 ) -> dict[str, Any]:
     """Return what a planner may know of the turn's staged tree."""
     return await state.facts(tenant, session=session, root=root, turn=turn, unstaged=unstaged)
+
+
+@router.get("/sessions/{session}/held")
+async def held(tenant: Tenant, state: Here, session: str) -> dict[str, Any]:
+    """Return every row that is kept of a session, for its person's export."""
+    rows = await state.platform.database.rows(GROUP, tenant, queries.held, session=session)
+    return {"rows": [{"table": row["name"], "content": orjson.loads(row["content"])} for row in rows]}
 
 
 @router.get("/sessions/{session}/graph")

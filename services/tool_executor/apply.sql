@@ -229,6 +229,12 @@ begin
                 approved_at = now();
     end if;
 
+    -- session.erase: all that is kept of a session, whose turns have ended.
+    if changes ? 'session.erase' then
+        perform bus.erase('executor', c.tenant_id, 'session_id', array_agg(c.session_id))
+        from jsonb_to_recordset(changes -> 'session.erase') as c(tenant_id text, session_id text) group by c.tenant_id;
+    end if;
+
     -- tool.revoke: the remote tool is not offered, whether it was or not.
     if changes ? 'tool.revoke' then
         delete from executor.tool_approvals a
@@ -240,7 +246,7 @@ begin
     from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as c
     where k.key in (
         'call.dead', 'turn.cancel', 'stage.append', 'snapshot.add', 'journal.put', 'journal.free', 'skill.approve',
-        'skill.revoke', 'tool.approve', 'tool.revoke'
+        'skill.revoke', 'tool.approve', 'tool.revoke', 'session.erase'
     );
     return done;
 end

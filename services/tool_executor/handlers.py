@@ -14,6 +14,7 @@ from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
     NOTHING,
     ActionRecorded,
+    CallsEraseRequested,
     Envelope,
     ToolCancelRequested,
     ToolDenied,
@@ -22,6 +23,7 @@ from libs.events import (
     ToolSucceeded,
 )
 from libs.hooks import HookUnavailable
+from libs.identity import grants
 from libs.leases import Cancelled, Lease, NewLease
 from libs.objects import bodies
 from libs.policy import POLICY_SECONDS
@@ -32,7 +34,7 @@ from services.tool_executor.blobs import clearing
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.effects.external_calls import Effects
 from services.tool_executor.history import History
-from services.tool_executor.rows import CallDead, SnapshotAdded, StageHead, StageOperation, TurnCancelled
+from services.tool_executor.rows import CallDead, SessionErased, SnapshotAdded, StageHead, StageOperation, TurnCancelled
 from services.tool_executor.runner import CallOutput, CallRunner, FilesChanged
 from services.tool_executor.settings import Settings
 from services.tool_executor.tools.workspace_tools import COMMIT, WORKSPACE_TOOLS
@@ -103,6 +105,12 @@ class Handlers:
         changeset = Changeset(cause).cancel(*running)
         # A cancel passes parked events (bus.md 15): a request of the turn that comes after it finds this row.
         return changeset if request.call_id else changeset.put(TurnCancelled(request.turn_id))
+
+    async def erase(self, cause: Cause, event: Envelope[CallsEraseRequested]) -> Changeset:
+        """Erase what is kept of a session. Raises BadGrant."""
+        session = cause.session or ""
+        grants.verify_erasure(self._platform.keys, event.data.grant, tenant=cause.tenant, session=session)
+        return Changeset(cause).put(SessionErased(session))
 
     async def run(self, lease: Lease) -> CallOutput:
         return await self._work.do(lease, calls.request_of(lease), Cause.of_lease(lease).session or "")

@@ -9,6 +9,10 @@ from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
 -- Only the stage's version, to check whether a cached copy is current.
 select s.revision, s.length, s.turn_id, s.contents from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
 
+-- name: held(tenant, session)
+-- All that is kept of a session, whichever table it is in.
+select h.name, h.content::text as content from bus.held('executor', :tenant, 'session_id', array[:session]) as h;
+
 -- name: snapshot(tenant, session, snapshot)$
 -- The version of a snapshot.
 select n.version from executor.snapshots n

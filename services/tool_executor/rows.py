@@ -181,3 +181,10 @@ class ToolRevoked(Row):
     """A remote tool that is not offered any more."""
 
     tool: str
+
+
+@row(SCHEMA, "session.erase")
+class SessionErased(Row):
+    """A session, of which nothing is kept."""
+
+    session_id: str

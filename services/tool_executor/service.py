@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from libs.events import ToolCancelRequested, ToolRequested
+from libs.events import CallsEraseRequested, ToolCancelRequested, ToolRequested
 from libs.remote_tools import Server
 from libs.remote_tools.a2a_agent import A2aAgent
 from libs.remote_tools.mcp_server import McpServer
@@ -80,6 +80,7 @@ def build(platform: Platform) -> Service:
         [
             Subscription(ToolRequested, on.requested, on.on_dead_letter, fuses=True),
             Subscription(ToolCancelRequested, on.cancelled, urgent=True, fuses=True),
+            Subscription(CallsEraseRequested, on.erase),
         ],
         [
             Kind(TOOL, on.run, on.ended, on.failed, settings.calls_at_once, settings.calls_at_once_per_tenant),

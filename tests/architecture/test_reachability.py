@@ -22,7 +22,6 @@ RETIRED = {"suma.tool.started.v1": "old logs hold it (decision 0090)"}
 """Event types that are neither published nor read, and why each stays."""
 WITHOUT_CLIENT = {
     "/remember": "the memory API of S3-06 (decision 0090)",
-    "/facts": "the memory API of S3-06 (decision 0090)",
     "/facts/block": "the memory API of S3-06 (decision 0090)",
     "/context/feedback": "the memory API of S3-06 (decision 0090)",
     "/context/adaptation": "the memory API of S3-06 (decision 0126)",

@@ -12,6 +12,7 @@ from tests.architecture.schemas import NAMES
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 MAY_EXECUTE = {"now", "tenants", "refuse_other_tenants", "guard", "settle", "decide", "commit", "recorded"}
+MAY_EXECUTE |= {"tables_with", "erase", "held"}
 """The bus's functions that a service may call (bus.md 11)."""
 
 OF_A_ROLE = """advance attempt backlog beat cancelled_or_lost cursors due forget_begun lag leased leave own

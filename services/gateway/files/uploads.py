@@ -205,7 +205,7 @@ class Uploads:
         """Delete an upload, complete or not, also if messages have named it."""
         outcome = commands.outcome(who, DELETE, "deleted", f"asset:{upload_id}")
         await self._platform.writer.apply(
-            _dropping(_changeset(who), upload_id).emit(_about(allowed, upload_id), outcome)
+            dropping(_changeset(who), upload_id).emit(_about(allowed, upload_id), outcome)
         )
 
     async def _check_room(self, tenant: str, size: int) -> None:
@@ -233,7 +233,7 @@ class Uploads:
         try:
             kind = _checked(upload, blob, head)
         except Rejected:
-            await self._platform.writer.apply(_dropping(_changeset(who), upload.upload_id).emit(allowed))
+            await self._platform.writer.apply(dropping(_changeset(who), upload.upload_id).emit(allowed))
             raise
         await self._refer(who, upload, blob)
         await self._put(who.tenant, blob, whole.chunks())
@@ -289,7 +289,7 @@ class Uploads:
         again = lease.successor(_input(lease), delay=max(left, AGAIN_SECONDS))
         if left > 0:
             return done.start(again)
-        return _dropping(done, lease.input["upload_id"], rows.UploadExpired).start(again)
+        return _expiring(done, lease.input["upload_id"]).start(again)
 
     async def _collect(self, lease: Lease) -> Sequence[str]:
         names = await self._store.condemned_blobs(lease.tenant, lease.input["collector"], most=BLOBS_MOST)
@@ -354,13 +354,18 @@ def _collector(cause: str) -> NewLease:
     return NewLease(name, COLLECTION, {"collector": name})
 
 
-def _dropping(
-    changeset: Changeset,
-    upload_id: str,
-    kind: type[rows.UploadDropped | rows.UploadExpired] = rows.UploadDropped,
-) -> Changeset:
+def dropping(changeset: Changeset, *uploads: str) -> Changeset:
+    """Add the deletion of these uploads, complete or not, and of the contents that nothing else refers to."""
+    if not uploads:
+        return changeset
     collector = _collector(changeset.cause.id)
-    return changeset.put(kind(upload_id=upload_id, collector=collector.id)).start(collector)
+    gone = (rows.UploadDropped(upload_id=upload, collector=collector.id) for upload in uploads)
+    return changeset.put(*gone).start(collector)
+
+
+def _expiring(changeset: Changeset, upload_id: str) -> Changeset:
+    collector = _collector(changeset.cause.id)
+    return changeset.put(rows.UploadExpired(upload_id=upload_id, collector=collector.id)).start(collector)
 
 
 def _about(record: ActionRecorded, upload_id: str) -> ActionRecorded:

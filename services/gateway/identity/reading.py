@@ -31,6 +31,8 @@ class Reading:
 SESSIONS = Reading("session.read", ("chat", SESSIONS_READ))
 FILES = Reading("workspace.read", ("files:read",))
 CATALOGUE = Reading("catalogue.read")
+MEMORY = Reading("memory.read", ("memory",))
+"""Facts and memories of the caller, and an export of all data about it."""
 UPLOADS = Reading("asset.read")
 """The state of an upload, which its sender alone reads."""
 

@@ -11,7 +11,7 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 
 from libs.identity import Principal
 from services.gateway.identity.credentials import COOKIE, Presented
-from services.gateway.identity.reading import CATALOGUE, FILES, SESSIONS, UPLOADS, Reading
+from services.gateway.identity.reading import CATALOGUE, FILES, MEMORY, SESSIONS, UPLOADS, Reading
 
 bearer = HTTPBearer(auto_error=False, description="An API key: `suma_…`")
 header = APIKeyHeader(
@@ -59,4 +59,5 @@ CanChat = Annotated[Principal, Depends(_chatter)]
 CanRead = Annotated[Principal, Depends(reads(SESSIONS))]
 CanReadFiles = Annotated[Principal, Depends(reads(FILES))]
 CanBrowse = Annotated[Principal, Depends(reads(CATALOGUE))]
+CanReadMemory = Annotated[Principal, Depends(reads(MEMORY))]
 CanUpload = Annotated[Principal, Depends(reads(UPLOADS))]

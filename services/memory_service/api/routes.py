@@ -6,11 +6,12 @@ from typing import Annotated
 from fastapi import Depends, FastAPI, Query, Request
 
 from libs import ids
-from libs.changes import Cause
 from libs.errors import Denied
 from libs.events import NOTHING, FactsForgotten, FactStated, FeedbackGiven, RememberRequested
 from libs.models import memory_block
 from libs.runtime import Platform, problem_details
+from services.memory_service import person
+from services.memory_service.api import callers
 from services.memory_service.api.bodies import (
     Block,
     Fact,
@@ -22,6 +23,7 @@ from services.memory_service.api.bodies import (
     Recall,
     Remember,
 )
+from services.memory_service.api.callers import By, cause_of
 from services.memory_service.api.middleware import AuthMiddleware, Caller
 from services.memory_service.domain import facts
 from services.memory_service.knowledge import Knowledge
@@ -29,7 +31,7 @@ from services.memory_service.knowledge import routes as knowledge_routes
 from services.memory_service.known import known_of
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
-from services.memory_service.store import GROUP, SESSION, Scope, Store
+from services.memory_service.store import SESSION, Scope, Store
 from services.memory_service.writing import SessionMissing, Writing, Written
 
 
@@ -37,12 +39,6 @@ class AnotherSession(Denied):
     """The token is for another session; request one for this session."""
 
     code = "ANOTHER_SESSION"
-
-
-class Refused(Denied):
-    """Policy denies this; the denial is recorded."""
-
-    code = "POLICY_DENIED"
 
 
 @dataclass(frozen=True)
@@ -57,14 +53,7 @@ class RouteContext:
 
     async def write(self, written: Written) -> None:
         """Apply a write. Raises Refused if policy denied it, once the denial is recorded."""
-        await self.platform.writer.apply(written.changeset)
-        if not written.decision.allowed:
-            raise Refused(written.decision.reason)
-
-
-async def caller_of(request: Request) -> Caller:
-    caller: Caller = request.state.caller
-    return caller
+        await callers.write(self.platform, written)
 
 
 async def context_of(request: Request) -> RouteContext:
@@ -72,7 +61,6 @@ async def context_of(request: Request) -> RouteContext:
     return context
 
 
-By = Annotated[Caller, Depends(caller_of)]
 Context = Annotated[RouteContext, Depends(context_of)]
 
 
@@ -88,6 +76,7 @@ def build(context: RouteContext, knowledge: Knowledge) -> FastAPI:
     app.add_api_route("/facts", forget, methods=["DELETE"])
     app.add_api_route("/facts/block", block, methods=["GET"])
     app.add_api_route("/context/feedback", feedback, methods=["POST"], status_code=201)
+    person.install(app, context.platform, context.writing)
     app.add_api_route("/healthz", health, methods=["GET"])
     knowledge_routes.add_to(app, knowledge)
     return app
@@ -165,14 +154,6 @@ async def feedback(given: Feedback, by: By, context: Context) -> Id:
 
 async def health() -> dict[str, str]:
     return {"status": "ok"}
-
-
-def cause_of(by: Caller) -> Cause:
-    """Return the cause of a request. Each request is a separate input; its rows' keys define the effect of a
-    repetition.
-    """
-    within = by.session or f"user:{by.named()}"
-    return Cause.request(GROUP, id=ids.new(), tenant=by.tenant, key=f"{by.tenant}:{within}", session=by.session)
 
 
 def _scope(asked: Recall, by: Caller) -> Scope:

@@ -9,7 +9,8 @@ from pydantic import Field
 from libs import ids
 from libs.errors import NotFound
 from services.memory_service.api.bodies import Body, Id, Name, Write
-from services.memory_service.api.routes import By, Context, cause_of
+from services.memory_service.api.callers import By, cause_of
+from services.memory_service.api.routes import Context
 from services.memory_service.domain.adaptation import HALF_LIFE_DAYS, KIND, Mind
 from services.memory_service.domain.modulators import Modulators
 from services.memory_service.mind.sleeping import Sleeping

@@ -40,6 +40,7 @@ ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[
 WITHIN = 60.0
 SECRET = "the victim's own words"
 TABLES = ("session_envelopes", "session_events", "turns", "approvals", "attachments", "push_configs", "dlq_messages")
+SERVICES = ("tool_executor", "audit_worker", "memory_service")
 Json = Any
 
 
@@ -130,6 +131,15 @@ PROBES: dict[str, Probe] = {
     "GET /v1/knowledge/{name}": OWN,
     "POST /v1/knowledge/{name}/remove": OWN,
     "GET /v1/budgets": OF_SESSION,
+    "GET /v1/memory/facts": OWN,
+    "PUT /v1/memory/facts": Probe(body={"key": "employer", "value": "Acme"}, shows=True),
+    "DELETE /v1/memory/facts/{fact_id}": HIDDEN,
+    "GET /v1/memory/memories": OF_SESSION,
+    "DELETE /v1/memory/memories/{memory_id}": HIDDEN,
+    "GET /v1/memory/search": Probe(query={"query": "words", "session": "{session_id}"}),
+    "GET /v1/memory/held": OWN,
+    "GET /v1/memory/export": OWN,
+    "POST /v1/memory/erase": OWN,
     "GET /status": OF_SESSION,
     "GET /v1/admin/audit": Probe(query={"session": "{session_id}"}, shows=True),
     "GET /v1/admin/audit/status": OWN,
@@ -234,20 +244,40 @@ class Inside:
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
         self.tenants: list[str] = []
+        self.people: list[str | None] = []
+        """The persons that the memory service was asked about."""
 
     def client(self, service: str) -> httpx.AsyncClient:
         app = FastAPI()
 
-        @app.api_route("/{path:path}", methods=["GET", "PUT", "POST"])
+        @app.api_route("/{path:path}", methods=["GET", "PUT", "POST", "DELETE"])
         async def told(path: str, request: Request) -> JSONResponse:
             token, now = request.headers[internal.HEADER], SystemClock().now()
-            self.tenants.append(internal.verify(self._keys, token, audience=service, now=now).tenant)
+            claims = internal.verify(self._keys, token, audience=service, now=now)
+            self.tenants.append(claims.tenant)
+            if service == "memory_service":
+                return self._remembered(claims.user, request)
             state = {"count": 0, "sealed": 0, "sealed_at": None, "head": ""}
             return JSONResponse(
-                {"records": [], "next": None, "behind": 0, "root": "/home/own", "files": 1, "bytes": 1, **state}
+                {
+                    "rows": [],
+                    "records": [],
+                    "next": None,
+                    "behind": 0,
+                    "root": "/home/own",
+                    "files": 1,
+                    "bytes": 1,
+                    **state,
+                }
             )
 
         return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=f"http://{service}")
+
+    def _remembered(self, person: str | None, request: Request) -> JSONResponse:
+        self.people.append(person)
+        if "/memories/" in request.url.path and request.method == "DELETE":
+            return JSONResponse({"detail": "no such memory"}, 404)
+        return JSONResponse({"facts": [], "memories": [], "rows": [], "forgotten": 0, "bases": [], "passages": []})
 
 
 def goldens() -> Iterator[Event]:
@@ -306,6 +336,8 @@ async def victim_of(home: RunningGateway) -> Victim:
         "principal": "victim",
         "tenant": home.tenant,
         "name": "victims-skill",
+        "memory_id": "memory-of-victim",
+        "fact_id": "fact-of-victim",
         "model": "victims-model",
         "tool": "tickets.create",
         "response": f"resp_{turn}_0",
@@ -323,9 +355,7 @@ async def inside(keys: Keys) -> Inside:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def victim(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, inside: Inside) -> AsyncIterator[Victim]:
-    clients = {
-        name: lambda name=name: inside.client(name) for name in ("tool_executor", "audit_worker", "memory_service")
-    }
+    clients = {name: lambda name=name: inside.client(name) for name in SERVICES}
     ports: Json = {"policy": rules, "keys": keys, "clients": clients, "settings": {"push_hosts": ["127.0.0.1:9"]}}
     async with running_gateway(gateway_where, owner, **ports) as made:
         yield await victim_of(replace(made, tenant=ids.new()))
@@ -420,6 +450,7 @@ async def test_no_route_shows_or_changes_a_strangers_things(victim: Victim, insi
     if home.tenant == victim.ids["tenant"]:
         nothing["tenant"] = home.tenant
     inside.tenants.clear()
+    inside.people.clear()
     for route in routes(home):
         answer = await ask(home, key, route, victim.ids)
         assert answer.status < 500, (route, answer)
@@ -429,6 +460,7 @@ async def test_no_route_shows_or_changes_a_strangers_things(victim: Victim, insi
             assert answer == await ask(home, key, route, nothing), f"{route} tells that an id exists"
     assert await victim.rows() == before
     assert set(inside.tenants) == {home.tenant}
+    assert set(inside.people) == {"stranger"}
 
 
 @pytest.mark.requirement("P8", "A21")

@@ -190,6 +190,7 @@ OVER_MCP = tuple(name for name in WAITING if name.startswith("MCP"))
 OVER_AGUI = tuple(name for name in WAITING if name.startswith("AG-UI"))
 TELLING: Mapping[str, Sequence[str]] = {
     "files/assets.py:_streamed": ("download",),
+    "memory/routes.py:export": ("export",),
     "operators/audit.py:export": ("export",),
     "sessions/routes.py:_ended": ("invoke",),
     "sessions/socket.py:serve": ("WebSocket", "Scope Weaver's WebSocket"),
@@ -218,7 +219,7 @@ async def served_gateway(
 ) -> AsyncIterator[tuple[RunningGateway, str]]:
     folder: Path = tmp_path_factory.mktemp("objects")
     given: Json = {"policy": rules, "keys": keys, "objects": FilesystemObjects(folder, max_bytes=1 << 30)}
-    given["clients"] = {"audit_worker": endless}
+    given["clients"] = {"audit_worker": endless, "memory_service": remembering}
     settings = {"verify_seconds": 0.05, "push_hosts": ["127.0.0.1:*"]}
     async with (
         infrastructure.fresh_database(server, gateway_template) as where,
@@ -238,6 +239,13 @@ def endless() -> httpx.AsyncClient:
 
     answer = httpx.MockTransport(lambda _: httpx.Response(200, content=lines()))
     return httpx.AsyncClient(transport=answer, base_url="http://audit_worker")
+
+
+def remembering() -> httpx.AsyncClient:
+    """Return a client of a memory service that keeps more of a person than a connection buffers."""
+    rows = [{"table": "memory.memories", "content": {"text": "x" * 50_000}}] * (LARGE // 50_000)
+    answer = httpx.MockTransport(lambda _: httpx.Response(200, json={"rows": rows}))
+    return httpx.AsyncClient(transport=answer, base_url="http://memory_service")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -281,8 +289,9 @@ async def test_download_is_cut_once_its_caller_lost_access(scene: Scene, lost: s
 
 
 @pytest.mark.parametrize("lost", [loss for loss in LOSSES if loss != "session unshared"])
-async def test_export_is_cut_once_its_caller_lost_access(scene: Scene, lost: str) -> None:
-    assert await cut(scene, "/v1/admin/audit/export", lost)
+@pytest.mark.parametrize("path", ["/v1/admin/audit/export", "/v1/memory/export"])
+async def test_export_is_cut_once_its_caller_lost_access(scene: Scene, path: str, lost: str) -> None:
+    assert await cut(scene, path, lost)
 
 
 async def cut(scene: Scene, path: str, lost: str) -> int:

@@ -1,0 +1,97 @@
+"""The requests and answers of the memory routes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+from services.gateway.http.models import RequestModel, ResponseModel
+from services.gateway.sessions.knowledge import Ranking
+
+KEY_MOST, VALUE_MOST, SUBJECT_MOST = 80, 2_000, 120
+
+
+class FactShown(ResponseModel):
+    """A fact about the caller, with where it comes from and for how long it was true."""
+
+    id: str
+    subject: str
+    """`me` for the caller."""
+    key: str
+    value: str
+    many: bool
+    """Whether it is true beside other values of its setting."""
+    state: Literal["active", "superseded", "invalidated"]
+    source: str
+    """person | extraction | tool"""
+    confidence: float
+    valid_from: datetime
+    valid_to: datetime | None
+    turn_id: str | None
+    session_id: str | None
+    untrusted: bool
+    """Whether it rests on untrusted content, such as a page of the web."""
+    updated_at: datetime
+
+
+class FactList(ResponseModel):
+    facts: tuple[FactShown, ...]
+
+
+class FactStated(RequestModel):
+    """A statement of the caller about a setting. It replaces what was known of it."""
+
+    subject: Annotated[str, StringConstraints(min_length=1, max_length=SUBJECT_MOST)] = "me"
+    key: Annotated[str, StringConstraints(min_length=1, max_length=KEY_MOST)]
+    value: Annotated[str, StringConstraints(min_length=1, max_length=VALUE_MOST)]
+
+
+class Forgotten(ResponseModel):
+    forgotten: int
+
+
+class MemoryShown(ResponseModel):
+    """A memory of the caller, with its session."""
+
+    id: str
+    text: str
+    kind: str
+    universe: str
+    session_id: str | None
+    created_at: datetime
+
+
+class MemoryList(ResponseModel):
+    memories: tuple[MemoryShown, ...]
+    next: str | None
+    """The `before` of the next page."""
+
+
+class RecalledShown(ResponseModel):
+    """A memory that bears on a query. `sources` explain its score."""
+
+    id: str
+    text: str
+    kind: str
+    score: float
+    created_at: datetime
+    sources: tuple[Ranking, ...]
+
+
+class RecalledList(ResponseModel):
+    memories: tuple[RecalledShown, ...]
+
+
+class HeldCounts(ResponseModel):
+    """The number of rows that are kept of the caller, by table."""
+
+    tables: Mapping[str, int]
+
+
+class Erasure(ResponseModel):
+    """An erasure that has begun. It ends once `GET /v1/memory/held` counts nothing."""
+
+    erasure_id: str
