@@ -52,21 +52,24 @@ begin
             as c(tenant_id text, base_id text, path text, digest text), memory.knowledge_files f
         where k.tenant_id = c.tenant_id and k.base_id = c.base_id and k.path = c.path and f.digest <> c.digest
             and f.tenant_id = c.tenant_id and f.base_id = c.base_id and f.path = c.path;
-        insert into memory.knowledge_files (tenant_id, base_id, path, stamp, digest, chunks, gap)
-        select distinct on (c.tenant_id, c.base_id, c.path) c.tenant_id, c.base_id, c.path, c.stamp, c.digest, c.chunks, c.gap
+        insert into memory.knowledge_files (tenant_id, base_id, user_id, path, stamp, digest, chunks, gap)
+        select distinct on (c.tenant_id, c.base_id, c.path)
+            c.tenant_id, c.base_id, b.user_id, c.path, c.stamp, c.digest, c.chunks, c.gap
         from jsonb_to_recordset(changes -> 'knowledge.file') as c(i int, tenant_id text, base_id text, path text, stamp text, digest text,
             chunks int, gap text)
+        join memory.knowledge_bases b using (tenant_id, base_id)
         order by c.tenant_id, c.base_id, c.path, c.i desc
         on conflict (tenant_id, base_id, path) do update
             set stamp = excluded.stamp, digest = excluded.digest, chunks = excluded.chunks, gap = excluded.gap;
     end if;
 
     if changes ? 'knowledge.chunk' then
-        insert into memory.knowledge_chunks (tenant_id, base_id, path, place, unit, first, last, text, embedder, embedding)
-        select c.tenant_id, c.base_id, c.path, c.place, c.unit, c.first, c.last, c.text, c.embedder,
+        insert into memory.knowledge_chunks (tenant_id, base_id, user_id, path, place, unit, first, last, text, embedder, embedding)
+        select c.tenant_id, c.base_id, b.user_id, c.path, c.place, c.unit, c.first, c.last, c.text, c.embedder,
             c.embedding::public.sparsevec::public.vector::public.halfvec
         from jsonb_to_recordset(changes -> 'knowledge.chunk') as c(tenant_id text, base_id text, path text, place int, unit text, first int,
             last int, text text, embedder text, embedding text)
+        join memory.knowledge_bases b using (tenant_id, base_id)
         order by c.tenant_id, c.base_id, c.path, c.place
         on conflict (tenant_id, base_id, path, place) do nothing;
     end if;

@@ -275,6 +275,15 @@ async def test_adding_and_removing_ask_policy(at: Library) -> None:
     assert await at.rows("knowledge_chunks") == 1
 
 
+@pytest.mark.requirement("P8")
+async def test_every_row_has_its_person(at: Library) -> None:
+    at.write(one="Apples are red.")
+    await at.add()
+    async with at.platform.database.read(GROUP, at.tenant) as connection:
+        for table in ("knowledge_bases", "knowledge_files", "knowledge_chunks"):
+            assert await connection.fetchval(f"select array_agg(user_id) from memory.{table}") == ["ada"]
+
+
 async def test_removed_base_leaves_nothing(at: Library) -> None:
     at.write(one="Apples are red.")
     await at.add()
