@@ -34,14 +34,21 @@ with asked as materialized (
         case when c.embedder = :embedder then c.embedding <=> asked.query end as distance
     from memory.knowledge_chunks c cross join asked
     where c.tenant_id = :tenant and c.base_id = any(:bases)
-), placed as (
+), near as (
     -- A distance of 1 is orthogonal: nothing in common. Postgres sorts NaN, the distance of a text without words, above all numbers.
-    select base_id, path, place, 1 - distance as similarity,
-        case when distance < 1 then row_number() over (order by distance, base_id, path, place) end as near,
-        case when rank > 0 then row_number() over (order by rank desc nulls last, base_id, path, place) end as worded
-    from known
+    -- The best few of each ranking alone are sorted: numbering all rows would take most of the time.
+    select base_id, path, place, 1 - distance as similarity, row_number() over () as rank
+    from (select * from known where distance < 1 order by distance, base_id, path, place limit :pool) as best
+), worded as (
+    select base_id, path, place, 1 - distance as similarity, row_number() over () as rank
+    from (select * from known where rank > 0 order by rank desc, base_id, path, place limit :pool) as best
+), best as materialized (
+    select base_id, path, place, near.rank as near, worded.rank as worded, coalesce(near.similarity, worded.similarity) as similarity
+    from near full join worded using (base_id, path, place)
 )
-select p.base_id, c.path, c.place, c.unit, c.first, c.last, c.text, p.near, p.worded, p.similarity
-from placed p join memory.knowledge_chunks c
-    on c.tenant_id = :tenant and c.base_id = p.base_id and c.path = p.path and c.place = p.place
-where p.near <= :pool or p.worded <= :pool;
+select best.base_id, best.path, best.place, c.unit, c.first, c.last, c.text, best.near, best.worded, best.similarity
+-- With a limit, so that each is looked up: a join of a table without statistics reads all of its tenant's rows.
+from best cross join lateral (
+    select k.unit, k.first, k.last, k.text from memory.knowledge_chunks k
+    where k.tenant_id = :tenant and k.base_id = best.base_id and k.path = best.path and k.place = best.place limit 1
+) as c;
