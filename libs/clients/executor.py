@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from libs.clients.calls import Caller, call, call_near, is_near
+from libs.events import Passage
 from libs.skills import ToolDefinition
 from libs.skills.plugged import from_json
 
@@ -38,6 +39,17 @@ async def workspace_facts(
         params={"root": root, "turn": turn, "unstaged": str(unstaged).lower()},
     )
     return cast("dict[str, Any]", found)
+
+
+async def passages(caller: Caller, tenant: str, session: str, root: str, query: str) -> Sequence[Passage]:
+    """Return the passages of the folder's files that fit a request. Raises what `call` raises."""
+    asked: dict[str, Any] = {"root": root, "query": query}
+    if is_near(caller, SERVICE):
+        found = await call_near(caller, SERVICE, "passages", tenant, session=session, **asked)
+    else:
+        path = f"/internal/v1/sessions/{session}/passages"
+        found = (await call(caller, SERVICE, "PUT", path, tenant=tenant, session=session, json=asked))["passages"]
+    return [Passage.model_validate(one) for one in found]
 
 
 async def remote_tools(caller: Caller) -> Sequence[ToolDefinition]:

@@ -4,10 +4,13 @@ from libs.search.embedder import HashedEmbedder
 from libs.search.extract import summarize
 from libs.search.fuse import Match, Source, diversify, fuse, rerank
 from libs.search.index import ContentIndex, ContentMatch, Found
-from libs.search.ports import DIMS, NOTHING, Embedder, Matrix, Reranker, Vector
+from libs.search.passages import Near, Passages, Place
+from libs.search.ports import DIMS, GAP, LIKELY, NOTHING, Embedder, Matrix, Reranker, Vector
 
 __all__ = [
     "DIMS",
+    "GAP",
+    "LIKELY",
     "NOTHING",
     "ContentIndex",
     "ContentMatch",
@@ -16,6 +19,9 @@ __all__ = [
     "HashedEmbedder",
     "Match",
     "Matrix",
+    "Near",
+    "Passages",
+    "Place",
     "Reranker",
     "Source",
     "Vector",

@@ -18,6 +18,8 @@ from typing import Any
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from libs.search.fuse import Source
+from libs.search.passages import Place
 from libs.search.words import spread, synonyms, telling, words
 from libs.texts import composed, one_line
 
@@ -25,6 +27,8 @@ QUOTED = re.compile(r'"([^"]+)"')
 EITHER = re.compile(r"\w\W+or\W+\w", re.IGNORECASE)
 TERMS_MOST = 32
 EXCERPT_TOKENS, EXCERPT_LETTERS = 28, 300
+CUT = "\x01"
+"""Where an excerpt was cut from its text; "…" could be a part of the text."""
 LEAST_SLIP = 5
 """Minimum letters of a word that may be misspelt."""
 LEAST_SHARE = 0.38
@@ -43,6 +47,10 @@ class ContentMatch:
     path: str
     score: float
     excerpt: str
+    place: Place | None = None
+    """The range of the excerpt in the text."""
+    sources: tuple[Source, ...] = ()
+    """The rankings that have the file, where meaning counted as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,8 @@ class Found:
     """Files outside the selection that have all of the words; the best first."""
     count: int = 0
     """All matches; `matches` has the best of them."""
+    ranked: tuple[str, ...] = ()
+    """The paths of all matches, best first."""
 
 
 class ContentIndex:
@@ -96,6 +106,11 @@ class ContentIndex:
         paths = {row: path for path, row in self._rows.items() if under(path, within) and keep(path)}
         return _Search(self, query, paths).found(top_k)
 
+    def text(self, path: str) -> str:
+        """Return the text of a file; empty if it is not here."""
+        found = self._db.execute("select text from files where rowid = ?", (self._rows.get(path),)).fetchone()
+        return str(found[0]) if found else ""
+
     def close(self) -> None:
         self._db.close()
 
@@ -108,11 +123,16 @@ class ContentIndex:
         sql = "select rowid, bm25(files, 4.0, 1.0, 1.0) from files where files match ?"
         return dict(self._db.execute(sql, (expression,)))
 
-    def excerpt(self, row: int, expression: str) -> str:
-        """Cut the part of a text that matches best; empty if the text does not match."""
-        sql = f"select snippet(files, 2, '', '', '…', {EXCERPT_TOKENS}) from files where files match ? and rowid = ?"  # noqa: S608 -- a constant
+    def excerpt(self, row: int, expression: str) -> tuple[str, Place | None]:
+        """Cut the part of a text that matches best, and say where it is; empty if the text does not match."""
+        sql = f"select snippet(files, 2, '', '', '{CUT}', {EXCERPT_TOKENS}), text from files where files match ? and rowid = ?"  # noqa: S608, E501 -- constants
         found = self._db.execute(sql, (f"{{text}} : ({expression})", row)).fetchone()
-        return one_line(found[0])[:EXCERPT_LETTERS] if found else ""
+        if found is None:
+            return "", None
+        part, text = found
+        return one_line(part.replace(CUT, "…"))[:EXCERPT_LETTERS], _place(
+            text, part.removeprefix(CUT).removesuffix(CUT)
+        )
 
     def corrected(self, word: str) -> str | None:
         """Return the word of the index that is one slip of the keyboard away."""
@@ -151,14 +171,16 @@ class _Search:
         least = 0.0 if self._either else LEAST_SHARE * max(shares.values(), default=0.0)
         shown = [row for row in shares if (row in better if better else shares[row] >= least)]
         order = self._order(shares, [rows for _, rows in quoted.values()])
-        first = sorted(shown, key=order)[:top_k]
+        ranked = sorted(shown, key=order)
+        first = ranked[:top_k]
         fewer = shares.keys() - better if better and not quoted_rows else set()
         phrases = [text for text, rows in quoted.values() if rows] or [self._phrase(self.query)[0]]
         return Found(
-            tuple(ContentMatch(self.paths[row], shares[row], self._excerpt(row, phrases)) for row in first),
+            tuple(ContentMatch(self.paths[row], shares[row], *self._excerpt(row, phrases)) for row in first),
             self._missing(quoted),
             tuple(self.paths[row] for row in sorted(fewer, key=order)),
             count=len(shown),
+            ranked=tuple(self.paths[row] for row in ranked),
         )
 
     @property
@@ -224,9 +246,10 @@ class _Search:
 
         return order
 
-    def _excerpt(self, row: int, phrases: Iterable[str]) -> str:
+    def _excerpt(self, row: int, phrases: Iterable[str]) -> tuple[str, Place | None]:
         tried = (*(text for text in phrases if text), " OR ".join(self.expressions.values()))
-        return next((text for expression in tried if (text := self.index.excerpt(row, expression))), "")
+        found = (self.index.excerpt(row, expression) for expression in tried)
+        return next((one for one in found if one[0]), ("", None))
 
     def _missing(self, quoted: Mapping[str, tuple[str, set[int]]]) -> tuple[str, ...]:
         absent = [word for word, rows in self.held.items() if not rows]
@@ -238,6 +261,15 @@ def under(path: str, folder: str) -> bool:
     """Check that a path is the folder or lies in it, at any depth."""
     path, folder = composed(path), composed(folder)
     return folder in (".", path) or path.startswith(f"{folder}/")
+
+
+def _place(text: str, part: str) -> Place | None:
+    """Return the range of a part of a text, without white space around it."""
+    part = part.strip()
+    if not part or (start := text.find(part)) < 0:
+        return None
+    first = 1 + text.count("\n", 0, start)
+    return Place(start, start + len(part), first, first + part.count("\n"))
 
 
 def _rarity(holders: int, files: int) -> float:

@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+LIKELY, GAP = 0.70, 0.05
+"""The score above which a match is likely, and its least lead on the next; a lead of exactly GAP asks (S4-46)."""
 DIMS = 768
 """The numbers of a stored vector. An embedder with fewer appends zeros, which changes no cosine."""
 Vector = NDArray[np.float32]
@@ -45,7 +47,7 @@ class Embedder(Protocol):
     async def embed_query(self, text: str) -> Vector: ...
 
     def calibrate(self, cosine: float) -> float:
-        """Map a cosine to a score from 0 to 1, monotonically; a likely match scores above 0.70 (S4-46)."""
+        """Map a cosine to a score from 0 to 1, monotonically; a likely match scores above LIKELY."""
         ...
 
 

@@ -148,7 +148,7 @@ def results(observations: Sequence[Observation]) -> list[dict[str, Any]]:
 
 def turn_of(turn: str, task: Task) -> dict[str, Any]:
     """Return the turn as the container sees it: the request, and what the session remembers (S1-14)."""
-    shown = {"history", "memories", "workspace", "replies", "clarification", "attachments"}
+    shown = {"history", "memories", "passages", "workspace", "replies", "clarification", "attachments"}
     return {"id": turn, "prompt": task.text, **task.model_dump(mode="json", include=shown)}
 
 

@@ -23,6 +23,7 @@ from libs.workspace.stage import Stage
 from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
 from services.tool_executor import examples, folders, previews, shown_diff
+from services.tool_executor.content import Contents
 from services.tool_executor.history import History, Purge
 from services.tool_executor.knowledge import Sources
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
@@ -53,6 +54,7 @@ class ExecutorState:
     history: History
     remote: RemoteAdmin
     sources: Sources
+    contents: Contents
 
     async def look(
         self,
@@ -78,9 +80,14 @@ class ExecutorState:
         folder's own skills that are on, by name and description.
         """
         workspace = await self.look(tenant, session, root, turn=turn, fresh=True, unstaged=unstaged)
+        self.contents.refresh(tenant, workspace)
         facts = await quickly(workspace.scan, facts_of, workspace.stage)
         own = await self.local.descriptions(tenant, str(workspace.root))
         return {**facts, **({"skills": own} if own else {})}
+
+    async def passages(self, tenant: str, *, session: str, root: str, query: str) -> list[dict[str, Any]]:
+        """Return the passages of the folder's files that fit a request: path, first and last line, text."""
+        return await self.contents.fitting(tenant, self.workspaces.allowed(tenant, root), query)
 
     async def _folder(self, tenant: str, session: str) -> str | None:
         row = await self.platform.database.row(GROUP, tenant, queries.stage, session=session)
@@ -135,6 +142,20 @@ async def held(tenant: Tenant, state: Here, session: str) -> dict[str, Any]:
     """Return every row that is kept of a session, for its person's export."""
     rows = await state.platform.database.rows(GROUP, tenant, queries.held, session=session)
     return {"rows": [{"table": row["name"], "content": orjson.loads(row["content"])} for row in rows]}
+
+
+class Fitting(BaseModel):
+    """A request that passages are to fit, in the session's folder."""
+
+    root: str
+    query: str
+
+
+# Not in the address, which logs may hold.
+@router.put("/sessions/{session}/passages")
+async def passages(tenant: Tenant, state: Here, session: str, wanted: Fitting) -> dict[str, Any]:
+    """Return the passages of files that fit a request (S0-27)."""
+    return {"passages": await state.passages(tenant, session=session, root=wanted.root, query=wanted.query)}
 
 
 @router.get("/sessions/{session}/graph")

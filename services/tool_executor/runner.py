@@ -31,7 +31,7 @@ from libs.workspace.stage import Stage
 from services.tool_executor import calls, command_runs, shown_diff
 from services.tool_executor.chain import Chain, LinkRefused, as_planned, expanded
 from services.tool_executor.command_runs import CommandRuns
-from services.tool_executor.content import Contents, Question, as_data
+from services.tool_executor.content import STALE, Contents, Question, as_data
 from services.tool_executor.fetching import Fetcher
 from services.tool_executor.history import History
 from services.tool_executor.live_output import shown_live
@@ -48,7 +48,6 @@ from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, quer
 
 LISTS = frozenset({"get_children"})
 """Primitives that look at the tree alone, unless they choose by what files contain."""
-STALE = "Content index out of date for {n} nodes – results may be incomplete. Commit pending changes to reindex."
 T = TypeVar("T")
 
 
@@ -347,9 +346,7 @@ class CallRunner:
     async def _search(self, lease: Lease, session: str, workspace: Workspace, args: dict[str, Any]) -> CallOutput:
         cancel = CancelToken()
         with cancel:
-            found, unknown = await self._contents.search(
-                (lease.tenant, session), workspace, Question.of(args), check=cancel.check
-            )
+            found, unknown = await self._contents.search(lease.tenant, workspace, Question.of(args), check=cancel.check)
         self._workspaces.keep(lease.tenant, session, workspace)
         alone = await asyncio.to_thread(_left_alone, workspace.stage, args["path"])
         return CallOutput(
@@ -363,6 +360,7 @@ class CallRunner:
         """Commit the stage to the disk, all of it or nothing. Asked again after a crash, it reports the outcome."""
         commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(lease.tenant, request.root)
         done = await self._already(lease, root, commit_id) or await self._committed(lease, request, session, root)
+        self._contents.changed(lease.tenant, root)
         diff = shown_diff.of_net(done.diff, 0, self._history.days)
         return CallOutput(
             {"operations": done.operations, "commit_id": commit_id},
@@ -452,6 +450,7 @@ class CallRunner:
             )
         except (HistoryGone, NoSuchCommit) as error:
             raise await self._history.gone(lease.tenant, commit_id) or error from None
+        self._contents.changed(lease.tenant, root)
         empty = Diff(version=0, count=0)
         return CallOutput(
             {"operations": back.operations, "commit_id": commit_id, "whole": not exclude, "change": state},

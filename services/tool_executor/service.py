@@ -22,6 +22,7 @@ from services.tool_executor.effects.external_calls import EFFECT, SETTLE, Effect
 from services.tool_executor.fetching import Fetcher
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
+from services.tool_executor.indexes import Indexes
 from services.tool_executor.knowledge import Sources
 from services.tool_executor.remote.admin import RemoteAdmin
 from services.tool_executor.remote.registry import RemoteTools
@@ -44,7 +45,8 @@ def build(platform: Platform) -> Service:
         data_dir=platform.data_dir,
         opened=lambda tenant, folder: history.opened(tenant, folder),
     )
-    local, contents = LocalSkills(platform, workspaces), Contents(settings)
+    local, indexes = LocalSkills(platform, workspaces), Indexes(settings, platform.embedder, workspaces.scanned)
+    contents = Contents(indexes)
     history = History(platform, workspaces, settings, fence=fence_of)
     choice = Choice(platform.sandboxes)
     commands = CommandRuns(choice, settings.commands)
@@ -74,6 +76,7 @@ def build(platform: Platform) -> Service:
         history,
         RemoteAdmin(platform, remote),
         Sources(platform, workspaces, settings),
+        contents,
     )
     return Service(
         GROUP,
@@ -91,8 +94,8 @@ def build(platform: Platform) -> Service:
         ],
         schema=SCHEMA,
         api=Api(api.build(state)),
-        queries={"facts": state.facts},
-        tasks=[commands.sweep, *([remote.watch] if remote.servers else [])],
+        queries={"facts": state.facts, "passages": state.passages},
+        tasks=[commands.sweep, indexes.keep_up, *([remote.watch] if remote.servers else [])],
     )
 
 

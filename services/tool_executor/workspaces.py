@@ -311,6 +311,10 @@ class Workspaces:
         except OSError as error:
             raise answer(HIDDEN, error) from error
 
+    async def scanned(self, folder: Path) -> Scan:
+        """Return a new scan of a folder, or the last one if both found the same."""
+        return await self._running_scans.of(folder)
+
     def reopen(self, root: Path) -> None:
         """Treat the next opening of a folder as the first: it is gone, and may come back in another state."""
         self._recovered.discard(root)

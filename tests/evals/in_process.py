@@ -5,6 +5,7 @@ The committee is here, as its checks and the model's review; policy and approval
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +18,10 @@ from libs.events.committee import MORE_BELOW, Exchange, Task
 from libs.events.values import Observation, Plan, Step, StepState
 from libs.models.offline import OfflineModel
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, Model, PlanDraft
+from libs.search import HashedEmbedder
 from libs.skills import Categories, Primitive, Skills
 from libs.workspace.commit import commit
+from libs.workspace.scan import Scan
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.cli.evals import cases, trees
@@ -40,6 +43,7 @@ from services.conversation_worker.turn.state import COMMIT
 from services.settings import ROOT
 from services.tool_executor import api
 from services.tool_executor.content import Contents, Question, as_data
+from services.tool_executor.indexes import Indexes
 from services.tool_executor.settings import Settings
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.tool_context import ToolContext
@@ -105,13 +109,17 @@ def _replied(task: Task, text: str) -> Task:
     return task.model_copy(update={"clarification": text, "replies": before})
 
 
+async def _scan(folder: Path) -> Scan:
+    return await asyncio.to_thread(Scan.of, folder)
+
+
 class _Turn:
     """Think, act, commit, answer."""
 
     def __init__(self, agent: Agent, root: Path, task: Task) -> None:
         self._agent, self._root, self._task = agent, root, task
         self._stage = Stage(Tree.scan(root))
-        self._contents = Contents(Settings())
+        self._contents = Contents(Indexes(Settings(), HashedEmbedder(), _scan))
         self._observed: list[Observation] = []
         self.ran: list[Ran] = []
         self.wish = ""
@@ -202,7 +210,7 @@ class _Turn:
             raise BadArgs("; ".join(wrong))
         if tool.primitive is Primitive.RETRIEVAL:
             workspace = Workspace(self._root, self._stage, 0)
-            found, stale = await self._contents.search(("local", "session"), workspace, Question.of(args))
+            found, stale = await self._contents.search("local", workspace, Question.of(args))
             return as_data(found, stale), f"{len(found.matches)} files match."
         if tool.method not in PRIMITIVES:
             raise BadArgs(f"nothing can run {tool.method} here")

@@ -347,8 +347,9 @@ def _listed(data: Data) -> list[str]:
 
 def _searched(data: Data) -> list[str]:
     matches, missing = _list(data, "matches"), [quoted(word) for word in _list(data, "missing")]
-    lines = [f"{name(match['path'])}: {match.get('excerpt', '')}".rstrip(": ") for match in matches]
+    lines = [f"{name(match['path'])}{_lines_of(match)}: {match.get('excerpt', '')}".rstrip(": ") for match in matches]
     stale, whole = _number(data, "stale"), _number(data, "count") or len(matches)
+    built = _mapping(data, "by_meaning")
     return [
         _lines(f"Found in {count(whole, 'file')}:", lines, LISTED, whole=whole) if matches else "Nothing was found.",
         _besides("With only some of the words", _mapping(data, "fewer")),
@@ -356,7 +357,16 @@ def _searched(data: Data) -> list[str]:
         f"No file name or content matches {', '.join(missing)}." if missing else "",
         _unread(data),
         f"{count(stale, 'file')} changed since they were indexed, so this may be incomplete." if stale else "",
+        FIGURES.format("Indexing goes on: {files} of {of:n file} can be found by their meaning.", **built)
+        if built
+        else "",
     ]
+
+
+def _lines_of(match: Data) -> str:
+    """Return `, line 3` or `, lines 3–5` where an excerpt is known to be."""
+    first, last = (*_list(match, "lines"), None, None)[:2]
+    return "" if first is None else f", line {first}" if first == last else f", lines {first}–{last}"
 
 
 def _besides(head: str, data: Data) -> str:

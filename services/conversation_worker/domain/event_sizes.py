@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from libs.events import Diff, Exchange, Json, Observation
+from libs.events import Diff, Exchange, Json, Observation, Passage
 
 T = TypeVar("T")
 
@@ -18,6 +18,8 @@ TEXT_MOST = 120 * 1024
 ANSWER_MOST = 40_000
 """Characters of an answer."""
 HISTORY_BYTES, OBSERVED_BYTES, MEMORY_BYTES = 16 * 1024, 40 * 1024, 12 * 1024
+PASSAGES_BYTES = 6 * 1024
+"""About 1,500 tokens."""
 READ_BYTES, NAMES_BYTES, PATHS_BYTES, FEW_BYTES = 12 * 1024, 56 * 1024, 48 * 1024, 16 * 1024
 ITEMS_MOST, ITEMS_BYTES, DIFF_BYTES = 200, 40 * 1024, 64 * 1024
 LIST_MOST, STRING_MOST = 20, 500
@@ -43,6 +45,11 @@ def history(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
     """Return the newest exchanges that fit, oldest first."""
     newest = fitting(reversed(tuple(exchanges)), HISTORY_BYTES, _weight)
     return tuple(reversed(newest))
+
+
+def passages(found: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return the first passages that fit."""
+    return fitting(found, PASSAGES_BYTES, _weight)
 
 
 def observed(found: Iterable[Observation]) -> tuple[Observation, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.events import AgentRole, Attached, Body, Exchange, Json, Observation, StepState, Task
+from libs.events import AgentRole, Attached, Body, Exchange, Json, Observation, Passage, StepState, Task
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, Conversation, StepRun
@@ -17,6 +17,7 @@ def task_of(
     tools: tuple[str, ...],
     agent: AgentRole | None,
     memories: tuple[str, ...] = (),
+    passages: tuple[Passage, ...] = (),
     facts: dict[str, object] | None = None,
 ) -> Task:
     """Return all that a model may know of this turn (S0-10)."""
@@ -33,6 +34,7 @@ def task_of(
         history=event_sizes.history(conversation.session.history),
         observations=event_sizes.observed(observations(conversation)),
         memories=event_sizes.fitting(memories, event_sizes.MEMORY_BYTES),
+        passages=event_sizes.passages(passages),
         root=conversation.session.root,
         workspace=event_sizes.facts(facts or {}, event_sizes.size(written)),
         read=event_sizes.read(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from libs.events import ActionRecorded, AgentRole, Args, EffectClass, Task
+from libs.events import ActionRecorded, AgentRole, Args, EffectClass, Passage, Task
 from libs.hooks import Action, Point
 from libs.policy import Decision, scopes
 from libs.runtime import Platform
@@ -67,14 +67,19 @@ class TurnContext:
         return self.platform.skills.tool(name)
 
     def task(
-        self, conversation: Conversation, *, memories: tuple[str, ...] = (), facts: dict[str, Any] | None = None
+        self,
+        conversation: Conversation,
+        *,
+        memories: tuple[str, ...] = (),
+        passages: tuple[Passage, ...] = (),
+        facts: dict[str, Any] | None = None,
     ) -> Task:
         """Return all that a model may know of the turn under way, with its agent's tools and role."""
         assert conversation.turn is not None
         message = conversation.turn.message
         tools, agent = self.tools_of(message), self.role_of(message)
         return memory_window.task_of(
-            conversation, self.settings, tools=tools, agent=agent, memories=memories, facts=facts
+            conversation, self.settings, tools=tools, agent=agent, memories=memories, passages=passages, facts=facts
         )
 
     async def decide(self, action: str, uow: UnitOfWork, message: QueuedMessage, **facts: Any) -> Decision:

@@ -1,4 +1,4 @@
-"""Context for the planner: memories of the session, and facts of its folder.
+"""Context for the planner: memories of the session, facts of its folder, and the passages of files that fit.
 
 Other services hold both. Where they run in this process, a message is handled together with its context, if the answers
 come soon; otherwise a lease waits for them.
@@ -14,10 +14,11 @@ from typing import Any
 from libs import ids
 from libs.clients import NotConfigured, executor, is_near, memory
 from libs.errors import SumaError
-from libs.events import NAMES, PlanRequested, TurnDegraded
+from libs.events import NAMES, Passage, PlanRequested, TurnDegraded
 from libs.leases import Lease, NewLease
 from libs.scheduling import leave_gate
 from libs.telemetry import logger
+from services.conversation_worker.turn import passages
 from services.conversation_worker.turn.context import CONTEXT, TurnContext
 from services.conversation_worker.turn.state import Conversation
 from services.conversation_worker.turn.transitions import Input
@@ -40,6 +41,7 @@ class Gathered:
 
     memories: list[str] | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    passages: tuple[Passage, ...] = ()
 
 
 async def begin(context: TurnContext, uow: UnitOfWork, _: object) -> None:
@@ -57,10 +59,10 @@ async def gather(context: TurnContext, tenant: str, conversation: Conversation) 
     Raises:
         SumaError: the folder's facts are unavailable.
     """
-    memories, facts = await asyncio.gather(
-        _memories(context, tenant, conversation), _facts(context, tenant, conversation)
+    memories, (facts, fitting) = await asyncio.gather(
+        _memories(context, tenant, conversation), _files(context, tenant, conversation)
     )
-    return Gathered(memories, facts)
+    return Gathered(memories, facts, fitting)
 
 
 async def gather_soon(context: TurnContext, uow: UnitOfWork) -> None:
@@ -110,7 +112,8 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
     if memories or found.facts:
         # Memories are of this session, so what they rest on is known; the facts are names and counts.
         uow.touch(NAMES)
-    task = context.task(uow.conversation, memories=memories, facts=found.facts)
+    fitting = found.passages if await passages.permit(context, uow, found.passages) else ()
+    task = context.task(uow.conversation, memories=memories, passages=fitting, facts=found.facts)
     turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 
@@ -126,6 +129,14 @@ async def _memories(context: TurnContext, tenant: str, conversation: Conversatio
     except SumaError as error:
         log.warning("continued without memories", error=str(error))
         return None
+
+
+async def _files(
+    context: TurnContext, tenant: str, conversation: Conversation
+) -> tuple[dict[str, Any], tuple[Passage, ...]]:
+    """Return the folder's facts and, of the same look at the disk, the passages that fit."""
+    facts = await _facts(context, tenant, conversation)
+    return facts, await passages.fitting(context, tenant, conversation) if facts else ()
 
 
 async def _facts(context: TurnContext, tenant: str, conversation: Conversation) -> dict[str, Any]:

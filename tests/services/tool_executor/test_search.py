@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from libs.events import ToolSucceeded
+from libs.events import MessageCompleted, ToolFailed, ToolSucceeded
 from libs.events.values import Hitl
 from tests.libs.documents import samples
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
@@ -142,3 +142,44 @@ async def test_a_committed_change_is_found_by_the_next_search(home: Dsns, tmp_pa
         told = [e for e in await at.logged("s") if isinstance(e, ToolSucceeded) and "matches" in (e.data.json_ or {})]
         assert {match["path"] for match in told[-1].data.json_["matches"]} == {"old.txt", "new.txt"}
         assert told[-1].data.json_["stale"] == 0
+
+
+async def test_a_match_names_the_lines_of_its_passage(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
+        text = "Dear Ann,\n\nwe were at\nthe harbour.\n"
+        (at.folder() / "letter.txt").write_text(text)
+        [match] = (await found(at)).data.json_["matches"]
+        assert match["lines"] == [1, 4]
+        assert text[slice(*match["range"])] == text.strip()
+
+
+async def test_offline_question_of_place_names_file_and_passage(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path) as at:
+        (at.folder() / "scan-0412.txt").write_text("Invoice\n\nDr. Molar, dentist\nYour letter of May is answered.\n")
+        turn = await at.say("where did I put the dentist letter?", session="s", root=at.folder())
+        await at.finish(turn, session="s")
+        [answer] = [e for e in await at.logged("s") if isinstance(e, MessageCompleted)]
+        assert "scan-0412.txt, lines 1–4: Invoice Dr. Molar, dentist Your letter of May is answered" in answer.text
+
+
+@pytest.mark.requirement("S4-23")
+async def test_block_on_stale_refuses_to_search_beside_staged_files(home: Dsns, tmp_path: Path) -> None:
+    blocked, model = {"tool_executor": {"block_on_stale": True}}, scripted_model(plan(WRITE, SEARCH), answers=5)
+    async with run_platform(home, tmp_path, model=model, settings=blocked) as at:
+        turn = await at.say("search", session="s", root=at.folder("old.txt"), hitl=Hitl.BYPASS)
+        await at.finish(turn, session="s")
+        failed = next(e for e in await at.logged("s") if isinstance(e, ToolFailed))
+        assert "Content index out of date for 1 nodes" in failed.error
+
+
+@pytest.mark.requirement("S4-28")
+async def test_a_staged_move_is_found_at_its_new_place(home: Dsns, tmp_path: Path) -> None:
+    move = ("manage-files.move", {"source": "old.txt", "target": "Papers"})
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH), plan(move, SEARCH))) as at:
+        (at.folder("Papers/x.md") / "old.txt").write_text("the harbour at night")
+        for n in range(2):
+            turn = await at.say("search", session=f"s{n}", root=at.folder(), hitl=Hitl.BYPASS)
+            await at.finish(turn, session=f"s{n}")
+        told = [e for e in await at.logged("s1") if isinstance(e, ToolSucceeded) and "matches" in (e.data.json_ or {})]
+        assert [match["path"] for match in told[0].data.json_["matches"]] == ["Papers/old.txt"]
+        assert told[0].data.json_["stale"] == 1
