@@ -61,13 +61,16 @@ def search(
 ) -> None:
     """Find skills by what they do, best first; exit code 1 if nothing matches."""
     with connected() as client:
-        found = client.get("/v1/skills", **_root(folder), query=" ".join(query))["skills"]
+        answer = client.get("/v1/skills", **_root(folder), query=" ".join(query))
+    found, choices = answer["skills"], [words.line(name) for name in answer["choices"]]
     if as_json:
         print_json(found)
     elif not found:
         console.print("No skill matches. `suma skills list` shows all.")
     else:
         console.print(_ranked(found))
+        if choices:
+            console.print(Text(f"These words mean {' or '.join(choices)}{'; say which' if choices[1:] else ''}."))
     if not found:
         raise typer.Exit(NOT_DONE)
 

@@ -107,6 +107,8 @@ class SkillList(ResponseModel):
     skills: list[SkillFound]
     problems: dict[str, list[str]]
     """Problems by skill name."""
+    choices: tuple[str, ...] = ()
+    """With `query`: the skills in use that it may mean. One is sure; among several a person must choose."""
 
 
 class DeclaredTool(ResponseModel):

@@ -15,7 +15,7 @@ from libs.skills import SkillDefinition, Skills, Source, interpreter
 from services.tool_executor.chain import runnable
 from services.tool_executor.rows import SkillApproved, SkillRevoked
 from services.tool_executor.skills.local import Local, LocalSkills
-from services.tool_executor.skills.search import nearest
+from services.tool_executor.skills.search import SkillIndex, choices
 from services.tool_executor.workspaces import GROUP
 
 ACTION = "admin.skills"
@@ -42,15 +42,17 @@ class SkillApproval(Word):
 class SkillAdmin:
     def __init__(self, platform: Platform, local: LocalSkills) -> None:
         self._platform, self._local = platform, local
+        self._index = SkillIndex(platform.embedder)
 
     async def listed(self, tenant: str, root: str | None, query: str | None = None) -> dict[str, Any]:
         """Every skill, with whether it is in use and why not; with a folder's own where one is named. With a `query`
-        those that come near it, the nearest first, each with a `score`.
+        those that come near it, the nearest first, each with a `score`, and the `choices` among those in use.
         """
         view, own = self._platform.skills, await self._own(tenant, root)
         rows = _rows(view, own)
+        near = {"skills": rows} if query is None else await self._near(query, rows, _every(view, own))
         return {
-            "skills": rows if query is None else await self._near(query, rows, _every(view, own)),
+            **near,
             "problems": {folder.name: list(problems) for folder, problems in view.problems.items()},
         }
 
@@ -68,10 +70,15 @@ class SkillAdmin:
 
     async def _near(
         self, query: str, rows: Sequence[dict[str, Any]], every: Sequence[SkillDefinition]
-    ) -> list[dict[str, Any]]:
-        found = await nearest(query, every, self._platform.embedder)
+    ) -> dict[str, Any]:
+        found = await self._index.nearest(query, every)
         places = {(row["folder"], row["digest"]): row for row in rows}
-        return [{**places[str(skill.folder), skill.digest], "score": score} for skill, score in found]
+        near = [(skill, score, places[str(skill.folder), skill.digest]) for skill, score in found]
+        usable = [(skill, score) for skill, score, row in near if row["state"] == "on"]
+        return {
+            "skills": [{**row, "score": score} for _, score, row in near],
+            "choices": [skill.name for skill in choices(usable)],
+        }
 
     async def approve(self, tenant: str, word: SkillApproval) -> None:
         """Turn exactly this version on. Raises Denied, and what `LocalSkills.to_approve` raises."""

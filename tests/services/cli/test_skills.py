@@ -67,7 +67,8 @@ class Skilled(Server):
             return {**LETTERS, "state": "on"}
         where, query = urlsplit(path)[2:4]
         if "query=" in query:
-            return {"skills": [{**FILES, "score": 0.81}] if "files" in query else []}
+            found = [{**FILES, "score": 0.81}] if "files" in query else []
+            return {"skills": found, "choices": ["manage-files", "batch-rename"] if found else []}
         return {"skills": [LETTERS, FILES]} if where == "/v1/skills" else FILES if "files" in where else LETTERS
 
 
@@ -161,6 +162,7 @@ def test_search_shows_the_nearest_skills_with_their_scores(monkeypatch: pytest.M
     with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["search", "move", "files"])
         assert (done.exit_code, done.output.splitlines()[1].split()[:2]) == (0, ["0.81", "manage-files"])
+        assert done.output.splitlines()[-1] == "These words mean manage-files or batch-rename; say which."
         assert json.loads(runner.invoke(skills.app, ["search", "files", "--json"]).output)[0]["score"] == 0.81
     assert server.asked[0] == "/v1/skills?query=move+files"
 
