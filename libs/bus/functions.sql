@@ -301,16 +301,24 @@ $$;
 create or replace function bus.refuse_overtaking(batch jsonb, fresh int[], positions jsonb) returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare overtaking int[];
 begin
-    select array_agg(distinct f.n) into overtaking
-    from jsonb_to_recordset(batch -> 'consequences') as f(n int, id text, topic text, part int, key text, after bigint)
+    with published as materialized (
+        select (batch -> 'items' -> e.c ->> 'n')::int as n, e.id, e.topic, e.part
+        from jsonb_to_recordset(batch -> 'events') as e(c int, id text, topic text, part int)
+    ), consequence as (
+        select s.n, s.id, s.topic, s.part, i.key, i.after
+        from jsonb_to_recordset(batch -> 'items') as i(n int, id text, key text, after bigint) join published s using (n, id)
+        where i.after is not null
+        union all
+        -- The previous release lists them.
+        select f.* from jsonb_to_recordset(batch -> 'consequences') as f(n int, id text, topic text, part int, key text, after bigint)
+    )
+    select array_agg(distinct f.n) into overtaking from consequence f
     where f.n = any (fresh) and (
         exists (select from bus.floors w where w.topic = f.topic and w.part = f.part and w.position > f.after)
         or exists (
             select from bus.log l
             where l.topic = f.topic and l.part = f.part and l.position > f.after and l.position < (positions ->> f.id)::bigint
-              and l.key = f.key and not exists (
-                  select from jsonb_to_recordset(batch -> 'events') as e(n int, id text) where e.id = l.event_id and e.n = f.n
-              )
+              and l.key = f.key and not exists (select from published e where e.id = l.event_id and e.n = f.n)
         )
     );
     if overtaking is not null then
@@ -321,7 +329,8 @@ $$;
 
 -- The last statement of every commit: leases, parked rows, then the events, and their projections. Positions are given under the
 -- locked heads in ascending order, so that they are dense and no key is ever reordered. An event or a started lease names the
--- item (`c`, from 0) whose tenant, key and headers it shares; its own values take precedence.
+-- item (`c`, from 0) whose tenant, key and headers it shares; its own values take precedence. A lease's input may repeat (as the
+-- member `repeats`) the data of the event that is its item.
 create or replace function bus.settle(batch jsonb, fresh int[]) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     moment constant timestamptz := bus.now();
@@ -333,16 +342,21 @@ begin
     end if;
     if batch ? 'starts' then
         with s as materialized (
-            select s.*, coalesce(s.tenant, i.item ->> 'tenant') as for_tenant, coalesce(s.key, i.item ->> 'key') as for_key,
-                   coalesce(s.grp, i.item ->> 'grp') as consumers
-            from jsonb_to_recordset(batch -> 'starts') as s(n int, c int, id text, grp text, kind text, tenant text, key text,
-                owner text, delay float8, ttl float8, input jsonb)
+            select s.*, (i.item ->> 'n')::int as n, i.item ->> 'tenant' as for_tenant, i.item ->> 'key' as for_key,
+                   i.item ->> 'grp' as consumers, i.item -> 'headers' as h, case when s.repeats is not null then (
+                       select jsonb_build_object(s.repeats, e.data) from jsonb_to_recordset(batch -> 'events') as e(id text, data jsonb)
+                       where e.id = i.item ->> 'id'
+                   ) end as repeated
+            from jsonb_to_recordset(batch -> 'starts') as s(c int, id text, kind text, owner text, delay float8, ttl float8,
+                input jsonb, repeats text)
             left join jsonb_array_elements(batch -> 'items') with ordinality as i(item, o) on i.o = s.c + 1
         ), put as (
             insert into bus.leases (id, grp, kind, tenant, key, owner, token, due_at, attempts, input)
             select s.id, s.consumers, s.kind, s.for_tenant, s.for_key, s.owner, (s.owner is not null)::int,
                    moment + make_interval(secs => case when s.owner is null then coalesce(s.delay, 0) else s.ttl end),
-                   (s.owner is not null)::int, s.input
+                   (s.owner is not null)::int, s.input || coalesce(s.repeated, '{}') || case when s.input ? '_cause' then '{}'
+                       else jsonb_build_object('_cause', jsonb_build_object('session', s.h -> 'sessionid', 'turn', s.h -> 'turnid',
+                       'correlation', s.h -> 'correlationid', 'causation', s.h -> 'causationid', 'traceparent', s.h -> 'traceparent')) end
             from s where s.n = any (fresh) and s.for_tenant = any (mine)
         )
         select count(*) filter (where (s.for_tenant = any (mine)) is not true) into foreign_rows from s;
@@ -352,10 +366,10 @@ begin
     end if;
     if batch ? 'events' then
         with event as materialized (
-            select e.*, coalesce(e.tenant, i.item ->> 'tenant') as for_tenant, coalesce(e.key, i.item ->> 'key') as for_key,
+            select e.*, (i.item ->> 'n')::int as n, i.item ->> 'tenant' as for_tenant, i.item ->> 'key' as for_key,
                    coalesce(i.item -> 'headers', '{}') || coalesce(e.headers, '{}') as attributes
-            from jsonb_to_recordset(batch -> 'events') as e(n int, o int, c int, id text, topic text, part int, tenant text, key text,
-                type text, headers jsonb, data jsonb)
+            from rows from (jsonb_to_recordset(batch -> 'events') as (c int, id text, topic text, part int, type text, headers jsonb, data jsonb))
+                with ordinality as e(c, id, topic, part, type, headers, data, o)
             left join jsonb_array_elements(batch -> 'items') with ordinality as i(item, o) on i.o = e.c + 1
         ), fresh_events as materialized (
             select e.*, row_number() over (partition by e.topic, e.part order by e.o) as rank
@@ -382,7 +396,7 @@ begin
         if written <> accepted then
             raise exception 'an event names a topic or partition that is not declared' using errcode = '23503';
         end if;
-        if batch ? 'consequences' then
+        if batch @? '$.items[*].after' or batch ? 'consequences' then
             perform bus.refuse_overtaking(batch, fresh, positions);
         end if;
         left_behind := bus.project(appended);
@@ -392,6 +406,9 @@ end
 $$;
 
 -- Apply a batch of changesets in one transaction and one round trip (docs/bus.md 6): guards, each schema's apply, events last.
+-- An item without a key has the tenant, the key and the headers of the first item with its `n`, and its own headers besides. The
+-- source and, but for a lease, the causation are added; a header that is null is left out. The id of a finished lease is made of
+-- the lease's and its token.
 -- An apply answers with the numbers that it applied; a missing one is its changeset's conflict: SQLSTATE SU001, detail = its n.
 -- `counts` says how many changes each schema has: where as many are applied, none is missing.
 create or replace function bus.commit(batch jsonb) returns jsonb language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -399,6 +416,21 @@ declare
     verdicts jsonb; fresh int[]; fine boolean; home text; kinds jsonb; applied int[]; lacking int[];
 begin
     perform set_config('suma.tenants', batch ->> 'tenants', true);
+    batch := batch || jsonb_build_object('items', (
+        select jsonb_agg(
+            case when i.inherits then jsonb_build_object('tenant', i.first -> 'tenant', 'key', i.first -> 'key') else '{}' end
+            || jsonb_build_object('id', coalesce(i.item ->> 'id', (i.item ->> 'lease') || ':' || (i.item ->> 'token'))) || i.item
+            || jsonb_build_object('headers', jsonb_strip_nulls(
+                case when i.inherits then i.first -> 'headers' else '{}' end || jsonb_build_object('source', 'suma/' || (i.item ->> 'grp'))
+                || case when i.item ? 'lease' then '{}' else jsonb_build_object('causationid', i.item -> 'id') end
+                || coalesce(i.item -> 'headers', '{}')
+            )) order by i.o
+        )
+        from (
+            select item, o, not item ? 'key' as inherits, first_value(item) over (partition by item -> 'n' order by o) as first
+            from jsonb_array_elements(batch -> 'items') with ordinality as each(item, o)
+        ) as i
+    ));
     verdicts := bus.guard(batch -> 'items');
     select coalesce(array_agg(v.key::int) filter (where v.value = 'fresh'), '{}'), bool_and(v.value = 'fresh') into fresh, fine
     from jsonb_each_text(verdicts) as v;

@@ -54,11 +54,6 @@ class Consequence:
     after: int
     """The position in the log up to which the lane has had all records of this partition."""
 
-    def row(self) -> Row:
-        record = self.record
-        about = {"id": record.event_id, "topic": record.topic, "part": record.part, "key": record.key}
-        return {**about, "after": self.after}
-
 
 @dataclass(slots=True)
 class Queued:
@@ -70,6 +65,8 @@ class Queued:
     changesets: list[Changeset]
     items: list[Row]
     lane: Lane
+    headers: list[Mapping[str, str]] = field(default_factory=list)
+    """The headers that the events of each changeset share."""
     waits: bool = True
     """Whether it waits while Postgres cannot be reached; else it fails."""
     spoken: list[tuple[Envelope[Event], bytes, Row, Mapping[str, str], int]] = field(default_factory=list)
@@ -105,13 +102,22 @@ class Queued:
         self.claimed = [lease for lease in self.claimed if lease.id not in dropped]
         self.starts = [(row, place) for row, place in self.starts if not place]
         self.spoken = [each for each in self.spoken if not each[-1]]
-        del self.changesets[1:], self.items[1:], self.consequences[:]
+        del self.changesets[1:], self.items[1:], self.headers[1:], self.consequences[:]
         return unborn
+
+    def says(self, id: str) -> bool:
+        """Return whether it publishes this event."""
+        return any(envelope.id == id for envelope, *_ in self.spoken)
 
 
 def item(cause: Cause, state: str) -> Row:
     """Return the input as a row, without what is as usual."""
-    row: Row = {"grp": cause.group, "id": cause.id, "tenant": cause.tenant, "key": cause.key}
+    row: Row = {"grp": cause.group, "tenant": cause.tenant, "key": cause.key}
+    if cause.lease is None:
+        row["id"] = cause.id
+    else:
+        # `bus.commit` makes its id of them.
+        row |= {"lease": cause.lease.id, "token": cause.lease.token}
     if cause.topic is not None:
         row["topic"] = cause.topic
     if cause.urgent:
@@ -121,8 +127,6 @@ def item(cause: Cause, state: str) -> Row:
     # Absent means the usual, which keeps the commit's document small.
     if state != "done":
         row["state"] = state
-    if cause.lease is not None:
-        row |= {"lease": cause.lease.id, "token": cause.lease.token}
     return row
 
 
@@ -160,9 +164,35 @@ def _chunks(records: Sequence[ActionRecorded]) -> Iterator[Sequence[ActionRecord
     return (records[at : at + RECORDS_MOST] for at in range(0, len(records), RECORDS_MOST))
 
 
-def shared(cause: Cause, first: Envelope[Event]) -> Mapping[str, str]:
-    """Return the headers that all events of a changeset have, given one of them. Some may have a turn of their own."""
-    return {name: value for name, value in first.headers().items() if name != "turnid" or value == cause.turn}
+def headers(cause: Cause, *, now: datetime, traceparent: str | None) -> Mapping[str, str]:
+    """Return the headers that all events of a changeset have; one with a turn of its own has another `turnid`."""
+    pairs = {
+        "source": f"suma/{cause.group}",
+        "time": now.isoformat(),
+        "sessionid": cause.session,
+        "turnid": cause.turn,
+        "correlationid": cause.correlation,
+        "causationid": cause.causation,
+        "traceparent": traceparent or cause.traceparent,
+    }
+    return {name: value for name, value in pairs.items() if value is not None}
+
+
+def abridged(item: Row, headers: Mapping[str, str], first: Row | None) -> Row:
+    """Return an item with its headers, without what `bus.commit` adds by itself: the source and the causation, and what
+    it shares with the first item of its entry.
+    """
+    row = dict(item)
+    usual: dict[str, Any] = {}
+    if first is not None and "headers" in first and (first["tenant"], first["key"]) == (row["tenant"], row["key"]):
+        del row["tenant"], row["key"]
+        usual |= first["headers"]
+    usual["source"] = f"suma/{row['grp']}"
+    if "lease" not in row:
+        usual["causationid"] = row["id"]
+    # A null takes away what would be added.
+    absent = dict.fromkeys(usual.keys() - headers.keys())
+    return {**row, "headers": {name: value for name, value in headers.items() if usual.get(name) != value} | absent}
 
 
 def spoken(
@@ -193,11 +223,18 @@ def spoken(
     return envelope, data, row, headers
 
 
-def started(cause: Cause, start: NewLease, *, owner: str | None) -> tuple[Row, Lease | None]:
-    """Return a lease as a row, and as a `Lease` where it is claimed at birth."""
-    content = {**start.input, "_cause": cause.inherited()}
-    row: Row = {"id": start.id, "kind": start.kind, "input": content}
+def started(
+    cause: Cause, start: NewLease, headers: Mapping[str, str], *, owner: str | None, with_event: bool
+) -> tuple[Row, Lease | None]:
+    """Return a lease as a row, and as a `Lease` where it is claimed at birth. `bus.settle` adds what its events inherit
+    and, if it is started with the event that causes it, what it repeats of that.
+    """
+    row: Row = {"id": start.id, "kind": start.kind, "input": dict(start.input)}
+    if start.repeats is not None and with_event:
+        del row["input"][start.repeats]
+        row["repeats"] = start.repeats
     row |= {"owner": owner, "ttl": TTL_SECONDS} if owner else {"delay": start.delay or 0.0}
+    content = {**start.input, "_cause": Cause.inherited(headers)}
     # Token and attempts are those that `bus.settle` writes, so nothing is read back.
     lease = Lease(start.id, cause.group, start.kind, cause.tenant, cause.key, 1, 1, content) if owner else None
     return row, lease
@@ -222,11 +259,11 @@ def parked(cause: Cause, parking: Parking) -> Row:
 
 
 def document(entries: Sequence[Queued]) -> str:
-    """Return the batch as `bus.commit` reads it. `n` numbers changesets, `c` items, `i` changes, `o` events."""
+    """Return the batch as `bus.commit` reads it. `n` numbers entries, `c` items, `i` changes."""
     batch: dict[str, Any] = {"items": []}
     changes: dict[str, dict[str, list[Row]]] = {}
     counts: Counter[str] = Counter()
-    i = o = 0
+    i = 0
     for n, entry in enumerate(entries):
         first = len(batch["items"])
         batch["items"].extend({"n": n, **item} for item in entry.items)
@@ -247,13 +284,12 @@ def document(entries: Sequence[Queued]) -> str:
             for action in changeset.dead_letter_actions:
                 row = {"n": n, "verb": action.verb, "grp": action.group, "id": action.event_id, "tenant": tenant}
                 batch.setdefault("asides", []).append(row)
-        for _, _, row, _, place in entry.spoken:
-            batch.setdefault("events", []).append({**row, "n": n, "o": o, "c": first + place})
-            o += 1
+        if entry.spoken:
+            batch.setdefault("events", []).extend({**row, "c": first + place} for _, _, row, _, place in entry.spoken)
         if entry.starts:
-            batch.setdefault("starts", []).extend({**row, "n": n, "c": first + place} for row, place in entry.starts)
-        for consequence in entry.consequences:
-            batch.setdefault("consequences", []).append({"n": n, **consequence.row()})
+            batch.setdefault("starts", []).extend({**row, "c": first + place} for row, place in entry.starts)
+        for place, consequence in enumerate(entry.consequences, 1):
+            batch["items"][first + place]["after"] = consequence.after
         if entry.parks:
             batch.setdefault("parks", []).extend({**row, "n": n} for row in entry.parks)
     if changes:

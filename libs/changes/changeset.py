@@ -105,14 +105,17 @@ class Cause:
         """Return the cause of an HTTP request."""
         return cls(id=id, group=group, tenant=tenant, key=key, session=session, turn=turn, correlation=id, causation=id)
 
-    def inherited(self) -> dict[str, str | None]:
-        """Return what a lease carries along, so that its events keep the session, turn and correlation of its start."""
+    @staticmethod
+    def inherited(headers: Mapping[str, str]) -> dict[str, str | None]:
+        """Return what a lease carries along of its changeset's headers, so that its events keep the session, turn and
+        correlation of its start. `bus.settle` writes the same.
+        """
         return {
-            "session": self.session,
-            "turn": self.turn,
-            "correlation": self.correlation,
-            "causation": self.causation,
-            "traceparent": self.traceparent,
+            "session": headers.get("sessionid"),
+            "turn": headers.get("turnid"),
+            "correlation": headers.get("correlationid"),
+            "causation": headers.get("causationid"),
+            "traceparent": headers.get("traceparent"),
         }
 
 

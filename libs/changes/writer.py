@@ -193,27 +193,35 @@ class Writer:
         return entry
 
     def _add(self, entry: Queued, changeset: Changeset, state: str = "done") -> None:
-        item, place = batch.item(changeset.cause, state), len(entry.items)
-        now, traceparent = self._clock.now(), traces.traceparent()
+        place, now, traceparent = len(entry.items), self._clock.now(), traces.traceparent()
+        headers = batch.headers(changeset.cause, now=now, traceparent=traceparent)
         spoken = []
         try:
             for event in batch.travelling(changeset.events):
                 # Signed last: the proof covers the id and the turn, too (architecture.md 9).
                 said = self.sign(batch.envelope(changeset.cause, event, now=now, traceparent=traceparent))
-                if "headers" not in item:
-                    item["headers"] = batch.shared(changeset.cause, said)
-                spoken.append((*batch.spoken(said, item["headers"]), place))
+                spoken.append((*batch.spoken(said, headers), place))
         except (ValueError, TypeError) as error:
             raise BadChangeset(f"an event cannot be written as JSON: {error}") from error
+        item = batch.item(changeset.cause, state)
+        if spoken or changeset.starts:
+            item = batch.abridged(item, headers, next(iter(entry.items), None))
         entry.changesets.append(changeset)
         entry.items.append(item)
+        entry.headers.append(headers)
         entry.spoken += spoken
 
     def _start(self, entry: Queued, changeset: Changeset, place: int) -> None:
         cause = changeset.cause
         for start in changeset.starts:
             claimed = start.delay is None and self.hooks.claim(cause.group, cause.tenant, start)
-            row, lease = batch.started(cause, start, owner=self._member if claimed else None)
+            row, lease = batch.started(
+                cause,
+                start,
+                entry.headers[place],
+                owner=self._member if claimed else None,
+                with_event=entry.says(cause.id),
+            )
             entry.starts.append((row, place))
             if lease is not None:
                 entry.claimed.append(lease)

@@ -31,6 +31,10 @@ class NewLease:
     input: Mapping[str, Json]
     delay: float | None = None
     """Seconds until it falls due; for a wait."""
+    repeats: str | None = None
+    """The member of `input` that is the data of the event which its handler was called for. A commit that publishes
+    this event, too, sends it once.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ from typing import Any
 from libs.events import Plan, PlanRequested, Review, Task, Usage, Value
 from libs.leases import Lease
 
+DELIBERATION = "deliberation"
+"""The member of a lease's input that is the deliberation."""
+
 
 class Deliberation(Value):
     """The input of the next model call."""
@@ -53,4 +56,4 @@ def opened(request: PlanRequested) -> Deliberation:
 
 def of(lease: Lease) -> Deliberation:
     """Return the deliberation in a lease's input."""
-    return Deliberation.model_validate(lease.input["deliberation"])
+    return Deliberation.model_validate(lease.input[DELIBERATION])

@@ -36,7 +36,7 @@ from libs.models.ports import (
 from libs.policy import Decision, RetryDeadline, committee_required
 from libs.runtime import Platform
 from libs.skills import ToolDefinition
-from services.committee_worker.deliberation import Deliberation, of, opened
+from services.committee_worker.deliberation import DELIBERATION, Deliberation, of, opened
 from services.committee_worker.domain import checks, verdict
 from services.committee_worker.settings import Settings
 
@@ -64,7 +64,8 @@ class Handlers:
         # A given call is the plan, and passes the same checks as a drafted one (decision 0070).
         if call is not None:
             return await self._check_plan(cause, case, _with_own_ids(_plan_of(call, self._tools(cause.tenant)), cause))
-        return Changeset(cause).start(_call(PLAN, cause, case))
+        # A new deliberation holds what the request for it does.
+        return Changeset(cause).start(replace(_call(PLAN, cause, case), repeats=DELIBERATION))
 
     async def cancel_requested(self, cause: Cause, event: Envelope[PlanCancelRequested]) -> Changeset:
         """Cancel the deliberation's model call: at most one of its possible calls exists, so cancel them all."""
@@ -224,7 +225,7 @@ def _payer(lease: Lease, case: Deliberation) -> Payer:
 
 
 def _call(kind: str, cause: Cause, case: Deliberation) -> NewLease:
-    return NewLease(_call_id(cause, case.request_id, kind, case.rejections), kind, {"deliberation": case.dump()})
+    return NewLease(_call_id(cause, case.request_id, kind, case.rejections), kind, {DELIBERATION: case.dump()})
 
 
 def _call_id(cause: Cause, request_id: str, kind: str, rejections: int) -> str:

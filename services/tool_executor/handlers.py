@@ -203,9 +203,10 @@ class Handlers:
         return None
 
     def _begin(self, cause: Cause, request: ToolRequested, passed: Passed) -> Changeset:
+        given = request.model_dump(mode="json", exclude_defaults=True)
         return (
             calls.opened(cause, request, "running")
-            .start(NewLease(request.call_id, TOOL, {"request": request.model_dump(mode="json", exclude_defaults=True)}))
+            .start(NewLease(request.call_id, TOOL, {"request": given}, repeats="request"))
             .emit(
                 calls.allowed(request, passed.decision),
                 *passed.gates,

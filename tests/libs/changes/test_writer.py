@@ -35,6 +35,8 @@ from tests.libs.changes.conftest import ObservedPlatform, Outcome, request
 from tests.support.examples import examples
 from tests.support.rows import any_row
 
+FAR = 1 << 60
+"""A position that no test reaches."""
 NEVER = Record("memory.events", 0, 0, "never", "t1", "t1:k", "t", {}, b"")
 
 
@@ -146,6 +148,74 @@ async def test_chain_shares_no_lane_with_its_batch(observed: ObservedPlatform, k
     assert [verdict(outcome) for outcome in outcomes] == ["fresh", "fresh"]
     applied = await observed.eye.fetchval("select exists (select from bus.inbox where id = $1)", consequence)
     assert applied is joins
+
+
+GROUPS = ("conversation_worker", "committee_worker", "tool_executor")
+TEXTS = st.one_of(st.none(), st.sampled_from(["a", "b"]))
+CAUSES = st.builds(
+    lambda lease, **inherited: (lease, inherited),
+    lease=st.booleans(),
+    session=TEXTS,
+    turn=TEXTS,
+    correlation=TEXTS,
+    traceparent=TEXTS,
+)
+
+
+@given(first=CAUSES, others=st.lists(st.tuples(CAUSES, st.sampled_from(["t1:k", "t1:other"])), max_size=3))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+async def test_commit_completes_inputs_events_and_leases(
+    observed: ObservedPlatform,
+    first: tuple[bool, dict[str, Any]],
+    others: list[tuple[tuple[bool, dict[str, Any]], str]],
+) -> None:
+    delivered: list[Record] = []
+    begun: list[Lease] = []
+
+    @asynccontextmanager
+    async def fuse(entry: Queued, add: Add) -> AsyncIterator[None]:
+        for n, (((_, inherited), key), group) in enumerate(zip(others, GROUPS, strict=False)):
+            record = entry.record(n)
+            add(_speaking(replace(Cause.record(group, record), key=key, **inherited), orjson.loads(record.data)))
+            entry.consequences.append(Consequence((group, key), record, FAR))
+        yield
+
+    hooks = WriterHooks(
+        claim=lambda group, tenant, start: True,
+        begin=begun.append,
+        deliver=lambda records, left: delivered.extend(records),
+    )
+    leased, inherited = first
+    cause = replace(request(key="t1:k").cause, causation=inherited["correlation"], **inherited)
+    if leased:
+        observed.platform.writer.hooks = hooks
+        await observed.together(request(key="t1:k").start(NewLease(ids.new(), "tool", {})))
+        lease = begun.pop()
+        cause = replace(cause, id=f"{lease.id}:{lease.token}", lease=lease)
+    observed.platform.writer.hooks = replace(hooks, fuse=fuse)
+    (outcome,) = await observed.together(_speaking(cause, {}))
+    observed.platform.writer.hooks = WriterHooks()
+    assert verdict(outcome) == "fresh"
+    assert len(delivered) == len(begun) == 1 + len(others)
+    stored = await observed.eye.fetch(
+        "select event_id, key, headers::text, data::text from bus.log where event_id = any ($1)",
+        [record.event_id for record in delivered],
+    )
+    assert {
+        row["event_id"]: (row["key"], orjson.loads(row["headers"]), orjson.loads(row["data"])) for row in stored
+    } == {record.event_id: (record.key, record.headers, orjson.loads(record.data)) for record in delivered}
+    leases = await observed.eye.fetch(
+        "select id, key, input::text from bus.leases where id = any ($1)", [lease.id for lease in begun]
+    )
+    assert {row["id"]: (row["key"], orjson.loads(row["input"])) for row in leases} == {
+        lease.id: (lease.key, lease.input) for lease in begun
+    }
+
+
+def _speaking(cause: Cause, data: dict[str, Any]) -> Changeset:
+    """Return a changeset with an event and a lease that repeats the event which caused it."""
+    work = NewLease(ids.new(), "tool", {"given": data, "more": 1}, repeats="given")
+    return said(Changeset(cause)).start(work)
 
 
 @pytest.mark.requirement("A12")
