@@ -13,6 +13,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+ALL = "*"
 SESSIONS_READ, SESSIONS_WRITE = "sessions:read", "sessions:write"
 """Scopes for the sessions of the tenant's other principals; one's own sessions do not need them."""
 
@@ -38,5 +39,10 @@ BUNDLES: Mapping[str, frozenset[str]] = {
 
 
 def scopes_of(roles: Iterable[str], scopes: Iterable[str] = ()) -> frozenset[str]:
-    """Return the scopes of these roles and the additional ones. A role of a newer release grants nothing here."""
-    return frozenset(scopes).union(*(BUNDLES.get(role, frozenset()) for role in roles))
+    """Return the scopes of these roles and the additional ones; `*` alone where it covers all others. A role of a
+    newer release grants nothing here.
+    """
+    scopes = frozenset(scopes)
+    if ALL in scopes:
+        return frozenset({ALL})
+    return scopes.union(*(BUNDLES.get(role, frozenset()) for role in roles))
