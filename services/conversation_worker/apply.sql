@@ -34,14 +34,6 @@ begin
             set state = excluded.state, reason = excluded.reason, doc = t.doc || excluded.doc, ended_at = excluded.ended_at;
     end if;
 
-    if changes ? 'plan.add' then
-        insert into conversation.plans (tenant_id, plan_id, session_id, turn_id, round, doc)
-        select c.tenant_id, c.plan_id, c.session_id, c.turn_id, c.round, c.doc
-        from jsonb_to_recordset(changes -> 'plan.add')
-            as c(tenant_id text, plan_id text, session_id text, turn_id text, round int, doc jsonb)
-        on conflict (tenant_id, plan_id) do nothing;
-    end if;
-
     if changes ? 'step.put' then
         insert into conversation.plan_steps as s (tenant_id, step_id, session_id, turn_id, round, ordinal, tool, state, doc)
         select c.tenant_id, c.step_id, c.session_id, c.turn_id, c.round, c.ordinal, c.tool, c.state, c.doc
@@ -66,15 +58,8 @@ begin
         from jsonb_to_recordset(changes -> 'session.erase') as c(tenant_id text, session_id text) group by c.tenant_id;
     end if;
 
-    if changes ? 'message.add' then
-        insert into conversation.messages (tenant_id, session_id, message_id, turn_id, role, text)
-        select c.tenant_id, c.session_id, c.message_id, c.turn_id, c.role, c.text
-        from jsonb_to_recordset(changes -> 'message.add')
-            as c(tenant_id text, session_id text, message_id text, turn_id text, role text, text text)
-        on conflict (tenant_id, message_id) do nothing;
-    end if;
-
-    -- The unguarded kinds above belong to a session whose row guards them in the same changeset.
+    -- The unguarded kinds belong to a session whose row guards them in the same changeset. The previous release still sends plans
+    -- and messages, which nothing reads (decision 0125).
     foreach kind in array array['turn.put', 'plan.add', 'step.put', 'approval.put', 'session.erase', 'message.add'] loop
         if changes ? kind then
             select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;

@@ -5,7 +5,6 @@ from __future__ import annotations
 import orjson
 
 from libs.changes import Row, row
-from libs.events import Json
 
 SCHEMA = "conversation"
 
@@ -34,17 +33,6 @@ class TurnRow(Row):
     doc: orjson.Fragment
 
 
-@row(SCHEMA, "plan.add")
-class PlanRow(Row):
-    """A plan, written once."""
-
-    plan_id: str
-    session_id: str
-    turn_id: str
-    round: int
-    doc: Json
-
-
 @row(SCHEMA, "step.put")
 class StepRow(Row):
     """A step of a plan, with its present state."""
@@ -69,17 +57,6 @@ class ApprovalRow(Row):
     kind: str
     outcome: str | None
     doc: orjson.Fragment
-
-
-@row(SCHEMA, "message.add")
-class MessageRow(Row):
-    """A message of a person or of the assistant, written once."""
-
-    session_id: str
-    message_id: str
-    turn_id: str
-    role: str
-    text: str
 
 
 @row(SCHEMA, "session.erase")

@@ -126,7 +126,6 @@ async def complete(context: TurnContext, uow: UnitOfWork, given: Answer) -> None
     text = text[: event_sizes.ANSWER_MOST]
     # Derived, so that a repeated handling writes the same message.
     message_id = ids.derived(turn.turn_id, "answer")
-    start.add_message(uow, message_id, "assistant", text)
     uow.emit(
         MessageCompleted(turn_id=turn.turn_id, message_id=message_id, text=text, usage=turn.usage),
     )

@@ -10,7 +10,6 @@ from libs.events import ClarificationRequested, Plan, PlanApproved, PlanProposed
 from libs.hooks import HOOK_REFUSED, Point
 from libs.leases import NewLease
 from services.conversation_worker.domain import limits, reasons
-from services.conversation_worker.rows import PlanRow
 from services.conversation_worker.turn.context import CLARIFICATION, TurnContext
 from services.conversation_worker.turn.finish import Answer
 from services.conversation_worker.turn.state import Outcome, StepRun, TurnState
@@ -85,15 +84,6 @@ def _propose(uow: UnitOfWork, approved: PlanApproved) -> None:
     """Add the committee's plan as the steps of this round."""
     plan = approved.plan
     turn = uow.update_turn(plan=plan, committee=approved.committee)
-    uow.put(
-        PlanRow(
-            plan_id=plan.plan_id,
-            session_id=uow.session.session_id,
-            turn_id=turn.turn_id,
-            round=turn.round,
-            doc=plan.model_dump(mode="json"),
-        )
-    )
     uow.emit(
         PlanProposed(
             turn_id=turn.turn_id,

@@ -20,7 +20,6 @@ from libs.runtime import UnknownAgent
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse
-from services.conversation_worker.rows import MessageRow
 from services.conversation_worker.turn.context import TURN, TurnContext, recorded
 from services.conversation_worker.turn.state import Outcome, QueuedMessage, Turn, TurnState, attached
 from services.conversation_worker.turn.transitions import Input
@@ -158,7 +157,6 @@ async def begin(context: TurnContext, uow: UnitOfWork, given: Incoming) -> None:
         )
     )
     _attach(uow, message)
-    add_message(uow, message.message_id, "user", message.text)
     uow.emit(
         TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text, agent=message.agent),
         TurnAnalysed(turn_id=message.turn_id, intent=found.intent, sentiment=found.sentiment, tags=found.tags),
@@ -198,7 +196,6 @@ async def answer_clarification(_: TurnContext, uow: UnitOfWork, message: QueuedM
     # The wait for this answer, which would end the turn as unanswered.
     if turn.working is not None:
         uow.end(turn.working)
-    add_message(uow, message.message_id, "user", message.text)
     uow.emit(
         ClarificationReplied(turn_id=turn.turn_id, message_id=message.message_id, text=message.text),
         memory_request(message, message.message_id, "message", message.text),
@@ -224,18 +221,6 @@ def _begins_own_turn(uow: UnitOfWork, message: QueuedMessage) -> QueuedMessage:
 def _attach(uow: UnitOfWork, message: QueuedMessage) -> None:
     if message.attachments:
         uow.update_session(attachments=attached(uow.session.attachments, message.attachments))
-
-
-def add_message(uow: UnitOfWork, message_id: str, role: str, text: str) -> None:
-    uow.put(
-        MessageRow(
-            session_id=uow.session.session_id,
-            message_id=message_id,
-            turn_id=uow.turn.turn_id,
-            role=role,
-            text=text,
-        )
-    )
 
 
 def memory_request(message: QueuedMessage, memory_id: str, kind: str, text: str) -> RememberRequested:
