@@ -180,7 +180,7 @@ def _asks(platform: Platform, groups: Sequence[str]) -> dict[str, Ask]:
     asks: dict[str, Ask] = {
         "postgres": partial(_postgres, platform),
         "policy": _rarely_in_process(platform.policy, partial(_policy, platform)),
-        "bus": partial(_bus, platform, groups),
+        "bus": _bus_check(platform, groups),
     }
     if platform.deltas is not None:
         asks["redis"] = partial(_redis, platform)
@@ -237,11 +237,20 @@ async def _policy(platform: Platform) -> str:
     return f"{policy.revision}; {remark}" if remark else str(policy.revision)
 
 
-async def _bus(platform: Platform, groups: Sequence[str]) -> str:
-    behind = sum((await platform.bus.lag(groups)).values())
-    if platform.bus.problem is not None:
-        raise Ailing(platform.bus.problem)
-    return f"{behind} records behind"
+def _bus_check(platform: Platform, groups: Sequence[str]) -> Ask:
+    async def behind() -> str:
+        return f"{sum((await platform.bus.lag(groups)).values())} records behind"
+
+    rarely = Rarely(behind)
+
+    async def ask() -> str:
+        # On Postgres, the check of Postgres already says whether the bus can be reached.
+        detail = await (rarely if platform.bus.dense else behind)()
+        if platform.bus.problem is not None:
+            raise Ailing(platform.bus.problem)
+        return detail
+
+    return ask
 
 
 async def _redis(platform: Platform) -> str:
