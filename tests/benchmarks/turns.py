@@ -93,16 +93,16 @@ def rows(who: str, runs: Runs) -> Iterator[Row]:
         figures = median(ours, of) * scale, unit, peer, median(theirs, of) * scale
         return Row(name, *figures, goal, ratio(ours, theirs, of))
 
-    yield row("turn p50", SINGLE, _p50, ONE, most(1.8))
+    yield row("turn p50", SINGLE, _p50, ONE, most(1.1))
     for peer in (EIGHT, SEVEN, FOUR):
         yield row("turn p50", SINGLE, _p50, peer)
     yield row("turn p99", SINGLE, _p99, ONE)
     for peer in (ONE, EIGHT, SEVEN):
         yield row("turns/s", SOME, _rate, peer, unit="/s")
-    yield row("turns/s", MANY, _rate, EIGHT, least(1.0), unit="/s")
+    yield row("turns/s", MANY, _rate, EIGHT, least(1.2), unit="/s")
     for peer in (ONE, SEVEN, FOUR):
         yield row("turns/s", MANY, _rate, peer, unit="/s")
-    yield row("CPU of a turn", MANY, _cpu, EIGHT, most(1.2))
+    yield row("CPU of a turn", MANY, _cpu, EIGHT, most(1.0))
     for peer in (ONE, SEVEN):
         yield row("CPU of a turn", MANY, _cpu, peer)
     yield Row(f"{who}: turn p99 ÷ p50, 16 sessions", median(runs[who, SOME], _spread), "×", goal=most(4.0))
