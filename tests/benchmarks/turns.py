@@ -52,7 +52,7 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
         tell("counting what one turn needs")
         counted = (await counted_on(server.postgres)).counts
         runs = await race(server, contenders(), loads, rounds=rounds, tell=tell)
-    full = [replace(row, why=because(counted)) for row in rows(SUMA, runs)]
+    full = [replace(row, why=because(counted, runs)) for row in rows(SUMA, runs)]
     return [*full, *rows(ECHO, runs), *needs(counted)], raw(runs)
 
 
@@ -68,10 +68,17 @@ def needs(counted: Mapping[str, float]) -> list[Row]:
     return [Row(f"{SUMA}: {name} of a turn", counted[name], "", goal=most(bound)) for name, bound in NEEDS.items()]
 
 
-def because(counted: Mapping[str, float]) -> str:
-    """Return why a turn costs more than LangGraph's: what it consists of, which that one's graph has not."""
+def because(counted: Mapping[str, float], runs: Runs) -> str:
+    """Return why a turn costs more than LangGraph's: what it consists of, and where its CPU goes."""
     parts = ", ".join(f"{value:,.3g} {name}" for name, value in counted.items() if name != "internal HTTP calls")
-    return f"a full turn is {parts}; LangGraph's bare graph is 8 to 12 commits of one checkpoint each."
+    ours, bus = runs[SUMA, MANY], runs[ECHO, MANY]
+    whole, database = median(ours, _cpu) * 1000, median(ours, _database) * 1000
+    bare, stored = median(bus, _cpu) * 1000, median(bus, _database) * 1000
+    return (
+        f"a full turn is {parts}; LangGraph's bare graph is 8 to 12 commits of one checkpoint each. "
+        f"Of {whole:.1f} ms of CPU at {MANY} sessions, {database:.1f} are Postgres's. The bus alone takes {bare:.1f} "
+        f"({stored:.1f} of it Postgres's); the rest is the work of the services (docs/turn-cost.md)."
+    )
 
 
 def contenders() -> list[Contender]:
