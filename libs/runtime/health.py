@@ -26,7 +26,8 @@ from libs.telemetry.logs import logger
 if TYPE_CHECKING:
     from libs.runtime.platform import Platform
 
-EVERY_SECONDS = 0.5
+EVERY_SECONDS, AILING_SECONDS = 1.0, 0.5
+"""The pause between two rounds of checks, and while a dependency does not answer."""
 ASK_SECONDS = 1.5
 """Together two seconds: the longest delay before a refusal or a recovery shows; silence takes at most twice that."""
 FRESH_SECONDS = 10.0
@@ -87,7 +88,7 @@ class Health:
         while True:
             await self.look()
             self.watched_at = time.monotonic()
-            await asyncio.sleep(EVERY_SECONDS)
+            await asyncio.sleep(EVERY_SECONDS if self._answered.keys() >= self._checks.keys() else AILING_SECONDS)
 
     async def look(self) -> None:
         """Check all dependencies once, concurrently."""

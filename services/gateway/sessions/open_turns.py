@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 
 from libs.bus.relay import lag
 from libs.errors import Unavailable
@@ -15,6 +16,8 @@ from services.gateway.sessions.store import Store, Waiting
 from services.gateway.settings import Settings
 
 LOOK_SECONDS, ANSWER_SECONDS = 1.0, 2.0
+IDLE_SECONDS = 10.0
+"""The pause between two looks at the backlog while there is none and nothing is admitted here."""
 COUNTED_SECONDS = 1.0
 COUNTED_MOST = 10_000
 LAG_MOST = 10_000
@@ -66,9 +69,11 @@ class OpenTurns:
         self.backlog = 0
         """The workers' whole backlog: unread records and unheld leases."""
         self._drained = 0.0
+        self._admitted = asyncio.Event()
 
     async def admit(self, tenant: str, session: str) -> None:
         """Admit one more message. Raises TooMany."""
+        self._admitted.set()
         self._check_backlog()
         place, settings = f"{tenant}:{session}", self._settings
         now = asyncio.get_running_loop().time()
@@ -100,6 +105,10 @@ class OpenTurns:
                 # A database that cannot be read cannot be written: the writer's own queue is the limit then.
                 self.backlog = 0
             self._drained = max(0.0, (before - self.backlog) / LOOK_SECONDS)
+            if not (self.backlog or self.behind):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._admitted.wait(), IDLE_SECONDS)
+            self._admitted.clear()
             await asyncio.sleep(LOOK_SECONDS)
 
     def problems(self) -> Sequence[str]:
