@@ -13,7 +13,7 @@ WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)
 PYTEST = $(BIN)/pytest -ra -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web web-check up-real test test-all check lint types imports fresh contracts requirements diagrams sandbox-image demo demo-random eval explore bench bench-turn bench-memory kill-trial stream-trial chaos
+.PHONY: help setup run web web-check up-real test test-all check lint types imports fresh contracts requirements diagrams sandbox-image demo demo-random eval explore bench bench-turn bench-memory bench-memory-scale kill-trial stream-trial chaos
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +91,9 @@ bench-turn: setup ## Count what one turn needs (commits, reads, bytes, spans, â€
 
 bench-memory: setup ## Measure how well memories are found, for each embedder
 	@$(BIN)/python -m tests.benchmarks.memory
+
+bench-memory-scale: setup ## Measure recall among very many memories beside pgvector's own index (SIZE, FOLDER to reuse)
+	@$(BIN)/python -m tests.benchmarks.memory_scale $(if $(SIZE),--size $(SIZE)) $(if $(FOLDER),--folder $(FOLDER))
 
 chaos: setup ## Inject faults under load and check the results (MINUTES, SEED, PROFILE=embedded|split|production)
 	@$(BIN)/python -m tests.chaos --profile $(or $(PROFILE),embedded) --minutes $(or $(MINUTES),30) $(if $(SEED),--seed $(SEED))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from pydantic import Field
+
 from libs.events.base import Event, event
 from libs.events.topics import MEMORY_EVENTS
 from libs.events.values import Touched
@@ -18,6 +22,12 @@ class RememberRequested(Event):
     user: str
     scopes: tuple[str, ...] = ()
     universe: str = "session"
+    source: str = ""
+    """The file or address that it was read from; empty for a thing said."""
+    confidence: float = Field(default=1, ge=0, le=1)
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    """It is recalled until then."""
 
 
 @event("suma.fact.stated.v1", MEMORY_EVENTS)

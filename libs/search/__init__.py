@@ -4,6 +4,7 @@ from libs.search.embedder import HashedEmbedder
 from libs.search.extract import summarize
 from libs.search.fuse import Match, Source, diversify, fuse, rerank
 from libs.search.index import ContentIndex, ContentMatch, Found
+from libs.search.offline import offline
 from libs.search.passages import Near, Passages, Place
 from libs.search.ports import DIMS, GAP, LIKELY, NOTHING, Embedder, Matrix, Reranker, Vector
 
@@ -30,6 +31,8 @@ __all__ = [
     "endpoint",
     "fuse",
     "index",
+    "lists",
+    "offline",
     "rerank",
     "static",
     "summarize",

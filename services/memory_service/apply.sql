@@ -5,12 +5,14 @@ declare
 begin
     -- memory.add: insert once. The same id with the same content is the same memory; with other content it is a conflict.
     if changes ? 'memory.add' then
-        insert into memory.memories (tenant_id, memory_id, user_id, session_id, universe, kind, text, embedder, embedding, turn_id)
+        insert into memory.memories (tenant_id, memory_id, user_id, session_id, universe, kind, text, embedder, embedding,
+            event_id, turn_id, source, valid_from, valid_to, confidence)
         select c.tenant_id, c.memory_id, c.user_id, c.session_id, c.universe, c.kind, c.text, c.embedder,
-            c.embedding::public.sparsevec::public.vector, c.turn_id
+            c.embedding::public.sparsevec::public.halfvec, c.event_id, c.turn_id, coalesce(c.source, ''),
+            coalesce(c.valid_from, now()), c.valid_to, coalesce(c.confidence, 1)
         from jsonb_to_recordset(changes -> 'memory.add') as c(
             i int, tenant_id text, memory_id text, user_id text, session_id text, universe text, kind text, text text, embedder text, embedding text,
-            turn_id text)
+            event_id text, turn_id text, source text, valid_from timestamptz, valid_to timestamptz, confidence double precision)
         order by c.tenant_id, c.memory_id, c.i
         on conflict (tenant_id, memory_id) do nothing;
         select coalesce(array_agg(c.i), '{}') into part
@@ -20,6 +22,9 @@ begin
         where m.user_id = c.user_id and m.universe = c.universe and m.session_id is not distinct from c.session_id and m.text = c.text;
         done := done || part;
     end if;
+
+    -- The indexes of large scopes (indexing.sql).
+    done := done || memory.apply_indexing(changes);
 
     -- Safe to repeat: a fact by its id, a tombstone by what it took (facts.sql).
     if changes ? 'fact.put' then perform memory.put_facts(changes -> 'fact.put'); end if;

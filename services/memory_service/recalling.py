@@ -6,18 +6,18 @@ A reranker, if there is one, orders the best of them again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from libs.errors import Unavailable
-from libs.search import NOTHING, Embedder, Match, Reranker, Vector, rerank
+from libs.search import NOTHING, Embedder, Match, Reranker, Vector, offline, rerank
 from libs.search.words import FILLERS, words
 from libs.telemetry.logs import logger
 from services.memory_service.domain.adaptation import adapted
 from services.memory_service.domain.modulators import Modulators
 from services.memory_service.domain.ranking import Found, Recalled, best, fused, with_linked
 from services.memory_service.mind.store import MindStore
-from services.memory_service.store import SESSION, Scope, Store
+from services.memory_service.store import SESSION, Ranked, Scope, Store
 from services.memory_service.writing import SessionMissing
 
 log = logger("memory")
@@ -34,11 +34,22 @@ class Recall:
 
     memories: tuple[Recalled, ...]
     waiting: int
+    lagging: bool
+    """Some vectors are of an earlier embedder, so meaning counts for less."""
 
 
 class Recalling:
-    def __init__(self, store: Store, embedder: Embedder, minds: MindStore, reranker: Reranker | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        minds: MindStore,
+        reranker: Reranker | None = None,
+        noticed: Callable[[Scope, Ranked], None] = lambda scope, ranked: None,
+    ) -> None:
+        """`noticed` is called with what each recall has searched."""
         self._store, self._embedder, self._minds, self._reranker = store, embedder, minds, reranker
+        self._noticed = noticed
 
     async def recall(self, scope: Scope, query: str, top_k: int) -> Recall:
         """Return the best memories, best first: fewer when the person is focused, with linked ones if there is room.
@@ -47,14 +58,11 @@ class Recalling:
             Unavailable: the database does not answer. Without the embedder, words alone decide.
         """
         text = query[:QUERY_MOST]
-        vector = await self._embedded(text)
-        found, mind = await asyncio.gather(
-            self._store.ranked(
-                scope, vector, words=without_fillers(text), embedder=self._embedder.name, pool=top_k * POOL
-            ),
-            self._minds.mind(scope.tenant, scope.person),
+        ranked, mind = await asyncio.gather(
+            self._ranked(scope, text, top_k * POOL), self._minds.mind(scope.tenant, scope.person)
         )
-        levels = mind.modulators
+        self._noticed(scope, ranked)
+        found, levels = ranked.found, mind.modulators
         ordered = adapted(await self._ordered(text, found, top_k * POOL, levels), found, mind)
         most = levels.recalled(top_k)
         chosen = best(found, ordered, most, levels)
@@ -63,11 +71,22 @@ class Recalling:
         if mind.slept and chosen and room:
             linked = await self._minds.linked(scope.tenant, scope.person, [one.id for one in chosen], room)
             chosen = with_linked(chosen, linked, most)
-        return Recall(chosen, mind.awake)
+        return Recall(chosen, mind.awake, any(name != self._embedder.name for name in ranked.embedders))
 
-    async def _embedded(self, query: str) -> Vector:
+    async def _ranked(self, scope: Scope, text: str, pool: int) -> Ranked:
+        given = {self._embedder.name: await self._embedded(self._embedder, text)}
+        words = without_fillers(text)
+        ranked = await self._store.ranked(scope, given, words=words, pool=pool)
+        # After a change of the embedder: ask again with the embedders that can still be had.
+        earlier = [one for name in ranked.embedders if name not in given and (one := offline(name)) is not None]
+        if not earlier:
+            return ranked
+        given |= {one.name: await self._embedded(one, text) for one in earlier}
+        return await self._store.ranked(scope, given, words=words, pool=pool)
+
+    async def _embedded(self, embedder: Embedder, query: str) -> Vector:
         try:
-            return await self._embedder.embed_query(query)
+            return await embedder.embed_query(query)
         except Unavailable:
             log.warning("recalled without vectors")
             return NOTHING

@@ -21,7 +21,58 @@ class MemoryAdded(Row):
     text: str
     embedder: str
     embedding: str
-    turn_id: str | None = None
+    bits: str
+    """The vector's code, in hexadecimal digits."""
+    event_id: str | None
+    turn_id: str | None
+    source: str
+    valid_from: datetime | None
+    valid_to: datetime | None
+    confidence: float
+
+
+@row(SCHEMA, "memory.embed")
+class MemoryEmbedded(Row):
+    """A memory with another embedder's vector; nothing, if it has no vector of `was` any more."""
+
+    memory_id: str
+    was: str
+    embedder: str
+    embedding: str
+    bits: str
+
+
+@row(SCHEMA, "memory.code")
+class MemoryCoded(Row):
+    """A memory that an index lacks, with its list and code."""
+
+    memory_id: str
+    list: int
+    bits: str
+
+
+@row(SCHEMA, "index.make")
+class IndexMade(Row):
+    """An index of a scope: its centroids (pgvector's text format), and the words that too many memories have."""
+
+    number: int
+    centroids: tuple[str, ...]
+    common: tuple[str, ...]
+
+
+@row(SCHEMA, "index.ready")
+class IndexReady(Row):
+    """An index that is complete, with the number of lists that a search reads."""
+
+    number: int
+    probes: int
+
+
+@row(SCHEMA, "scope.leave")
+class ScopesLeft(Row):
+    """The scopes of other embedders that have no memories any more."""
+
+    embedder: str
 
 
 @row(SCHEMA, "fact.put")

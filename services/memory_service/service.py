@@ -13,6 +13,7 @@ from services.memory_service.mind import service as mind
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
 from services.memory_service.store import GROUP, SCHEMA, Store
+from services.memory_service.upkeep import Upkeep
 from services.memory_service.writing import Writing
 
 BATCH_SECONDS = 0.05
@@ -25,7 +26,9 @@ def build(platform: Platform) -> Service:
     writing = Writing(platform.policy, embedder)
     minds = mind.build(platform, load_memories=settings.load_memories)
     handlers = Handlers(writing, minds.sleeping)
-    recalling, knowing = Recalling(store, embedder, minds.store), Knowing(store, settings)
+    upkeep = Upkeep(platform, store, index_from=settings.index_from)
+    recalling = Recalling(store, embedder, minds.store, noticed=upkeep.noticed)
+    knowing = Knowing(store, settings)
     knowledge = Knowledge(platform)
     context = RouteContext(platform, store, writing, recalling, settings)
     return Service(
@@ -40,8 +43,9 @@ def build(platform: Platform) -> Service:
         batch=True,
         batch_delay=BATCH_SECONDS,
         schema=SCHEMA,
-        kinds=[knowledge.kind, *minds.kinds],
+        kinds=[knowledge.kind, *minds.kinds, *upkeep.kinds],
         api=Api(minds.install(api.build(context, knowledge))),
+        tasks=[upkeep.run],
         queries={
             "recall": recalling.recall_texts,
             "known": knowing.known,

@@ -12,3 +12,5 @@ class Settings(BaseModel):
     """Tokens of the `<memory>` block of a prompt, about four letters each."""
     load_memories: int = Field(default=500, ge=1)
     """Memories that may wait for consolidation: more than 0.8 of them start a sleep."""
+    index_from: int = Field(default=5_000, ge=2)
+    """Memories of one scope from which an index proposes what is compared; below, all are."""

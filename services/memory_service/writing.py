@@ -15,6 +15,7 @@ from libs.events import NOTHING, FactsForgotten, FactStated, FeedbackGiven, Reme
 from libs.policy import Decision, Policy
 from libs.runtime import permission
 from libs.search import Embedder
+from libs.search.lists import codes
 from services.memory_service.domain import facts
 from services.memory_service.rows import (
     FactForgotten,
@@ -92,7 +93,13 @@ class Writing:
             text=asked.text,
             embedder=self._embedder.name,
             embedding=literal(vector),
+            bits=codes(vector[None])[0],
+            event_id=cause.causation or cause.id,
             turn_id=cause.turn,
+            source=asked.source,
+            valid_from=asked.valid_from,
+            valid_to=asked.valid_to,
+            confidence=asked.confidence,
         )
         return written.put(row)
 

@@ -167,6 +167,8 @@ def _sample(type: str) -> str:
         return "'{}'"
     if found := re.fullmatch(r"(vector|halfvec)\((\d+)\)", type):
         return f"array_fill(1, array[{found[2]}])::{found[1]}"
+    if type.startswith("bit("):
+        return f"0::{type}"
     return samples.get(
         type, "1" if type.startswith(("integer", "bigint", "small", "double", "real", "numeric")) else "'x'"
     )

@@ -159,9 +159,8 @@ async def _store(platform: Platform, facts: Mapping[str, str]) -> None:
 
 async def _found(platform: Platform, ask: str, *, pool: int) -> Sequence[Found]:
     scope, vector = Scope(TENANT, SESSION, WITHIN, PERSON), await platform.embedder.embed_query(ask)
-    return await Store(platform.database).ranked(
-        scope, vector, words=without_fillers(ask), embedder=platform.embedder.name, pool=pool
-    )
+    given = {platform.embedder.name: vector}
+    return (await Store(platform.database).ranked(scope, given, words=without_fillers(ask), pool=pool)).found
 
 
 def _by_vectors(question: Question, found: Sequence[Found]) -> Retrieved:

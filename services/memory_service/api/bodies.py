@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -30,6 +31,10 @@ class Remember(Write):
     universe: Name = SESSION
     memory_id: Name | None = None
     """An id set by a caller that may repeat the request: the same id is the same memory."""
+    source: str = Field(default="", max_length=2_000)
+    confidence: float = Field(default=1, ge=0, le=1)
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 class Recall(Body):
@@ -57,6 +62,8 @@ class Memories(Body):
     memories: tuple[Recalled, ...]
     waiting: int = 0
     """The person's memories that are not consolidated yet, counted up to 1,000."""
+    lagging: bool = False
+    """Some vectors are of an earlier embedder; a lease replaces them."""
 
 
 class Facts(Body):

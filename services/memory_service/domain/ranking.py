@@ -28,6 +28,10 @@ class Found:
     """The cosine with the query; None if another embedder made the vector."""
     overlap: float | None
     """The weight of the shared words; None if there are none."""
+    turn_id: str | None
+    source: str
+    valid_from: datetime
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,11 @@ class Recalled:
     kind: str
     created_at: datetime
     sources: tuple[Source, ...]
+    turn_id: str | None = None
+    source: str = ""
+    """The file or address that it was read from, if any."""
+    valid_from: datetime | None = None
+    confidence: float = 1
 
 
 def fused(found: Sequence[Found], modulators: Modulators = _DEFAULT) -> tuple[Match, ...]:
@@ -96,4 +105,15 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _recalled(memory: Found, match: Match) -> Recalled:
-    return Recalled(memory.id, memory.text, round(match.score, 4), memory.kind, memory.created_at, match.sources)
+    return Recalled(
+        memory.id,
+        memory.text,
+        round(match.score, 4),
+        memory.kind,
+        memory.created_at,
+        match.sources,
+        memory.turn_id,
+        memory.source,
+        memory.valid_from,
+        memory.confidence,
+    )

@@ -45,7 +45,7 @@ async def test_best_by_meaning_and_words_scores_one(at: RunningMemory) -> None:
     first, second = answer.json()["memories"]
     assert (first["text"], first["score"]) == ("invoices are in the blue folder", 1.0)
     assert 0 < second["score"] < 1
-    assert first.keys() == {"id", "text", "score", "kind", "created_at", "sources"}
+    assert {"id", "text", "score", "kind", "created_at", "sources"} <= first.keys()
 
 
 @pytest.mark.requirement("S3-06")
