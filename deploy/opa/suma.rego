@@ -345,6 +345,15 @@ waived contains "approval" if {
 	input.mutates == false
 }
 
+# A person's facts change without a question, unless the session has read texts of others, which may ask for it.
+waived contains "approval" if {
+	input.action == "tool.execute"
+	input.hitl in {"key", "bypass"}
+	input.tool in data.settings.memory_tools
+	input.touched.untrusted == false
+	input.touched.secret == false
+}
+
 # Mode `bypass` runs staged effects, whose final diff is still approved, and the tools that the settings name.
 waived contains "approval" if {
 	input.action == "tool.execute"

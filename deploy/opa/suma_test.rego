@@ -87,9 +87,17 @@ test_a_metadata_server_is_no_destination if {
 }
 
 test_a_tool_with_its_own_scope_needs_that_one if {
-	remember := object.union(staging, {"tool": "remember", "effect_class": "idempotent"})
+	remember := object.union(staging, {"tool": "memory.remember", "effect_class": "idempotent"})
 	allowed(ask(["memory"], "tool.execute", remember))
 	refused(ask(["files:write"], "tool.execute", remember))
+}
+
+test_remembering_owes_nothing_before_texts_of_others if {
+	remember := object.union(staging, {"tool": "memory.remember", "effect_class": "idempotent", "hitl": "key"})
+	clean := {"touched": {"private": true, "untrusted": false, "secret": false}}
+	owes(ask(["*"], "tool.execute", object.union(remember, clean))) == []
+	owes(ask(["*"], "tool.execute", object.union(remember, {"touched": {"private": true, "untrusted": true, "secret": false}}))) == ["approval"]
+	owes(ask(["*"], "tool.execute", object.union(remember, object.union(clean, {"hitl": "all"})))) == ["approval"]
 }
 
 test_reading_owes_nothing if owes(ask(["*"], "tool.execute", reading)) == []

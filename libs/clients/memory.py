@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from libs.clients.calls import Caller, call, call_near, is_near
+from libs.events import KnownFact
 
 SERVICE = "memory_service"
 HELD_SECONDS = 60.0
 Json = Any
+ABOUT_MOST = 500
+"""Characters of a text that facts are chosen by."""
 
 
 async def recall(caller: Caller, tenant: str, session: str | None, text: str, user: str, most: int) -> list[str]:
@@ -83,3 +86,26 @@ async def held(caller: Caller, tenant: str, user: str) -> Sequence[Json]:
     """Return the rows that are kept of a person: `table` and `content`. Raises what `call` raises."""
     found = await call(caller, SERVICE, "GET", "/held", tenant=tenant, user=user, seconds=HELD_SECONDS)
     return list(found["rows"])
+
+
+async def known(caller: Caller, tenant: str, user: str, about: str) -> Sequence[KnownFact]:
+    """Return the facts about `user` for a turn on this text, the most relevant first. Raises what `call` raises."""
+    if is_near(caller, SERVICE):
+        facts: Sequence[KnownFact] = await call_near(caller, SERVICE, "known", tenant, user=user, about=about)
+        return facts
+    found = await call(caller, SERVICE, "GET", "/facts/known", tenant=tenant, user=user, params=_bounded(about))
+    return [KnownFact.model_validate(fact) for fact in found["facts"]]
+
+
+async def named(caller: Caller, tenant: str, user: str, about: str) -> Sequence[str]:
+    """Return the ids of the facts that `user` means by these words. Raises what `call` raises."""
+    if is_near(caller, SERVICE):
+        ids: Sequence[str] = await call_near(caller, SERVICE, "named", tenant, user=user, about=about)
+        return ids
+    found = await call(caller, SERVICE, "GET", "/facts", tenant=tenant, user=user, params=_bounded(about))
+    return [fact["id"] for fact in found["facts"]]
+
+
+def _bounded(about: str) -> dict[str, str]:
+    """Return a text as a parameter of an address, which a long message would not fit."""
+    return {"about": about[:ABOUT_MOST]}

@@ -44,6 +44,8 @@ class ToolRequested(Event):
     """Names of the args that an earlier step's result filled: what they hold was chosen in bulk, not named. A hint."""
     touched: Touched = Touched()
     """The content that the session had read when this was decided. By default all kinds."""
+    own_words: bool = False
+    """Whether every word of the args is one that the person wrote in this turn."""
     grant: str
 
 

@@ -47,6 +47,8 @@ class Primitive(StrEnum):
     RETRIEVAL = "retrieval"
     WEB = "web"
     """Reading a page, whose URL leaves this machine."""
+    MEMORY = "memory"
+    """Facts about the person, which the memory service keeps."""
     COMMAND = "command"
     """A program in the session's sandbox."""
     PROGRAM = "program"
@@ -71,6 +73,8 @@ class Effect(StrEnum):
     MOVE = "move"
     RUN = "run"
     """A program that may change any file of the workspace."""
+    REMEMBER = "remember"
+    """A change of what is remembered about the person."""
     ACT = "act"
     """An action outside the workspace."""
     REPORT = "report"
@@ -175,7 +179,10 @@ class ToolDefinition:
 
     @property
     def effect_class(self) -> EffectClass:
-        """How to recover from a crash during a call. A skill's tools only read or change the stage (S4-13)."""
+        """How to recover from a crash during a call. A skill's tools only read, or change the stage or
+        the person's facts (S4-13)."""
+        if self.primitive is Primitive.MEMORY:
+            return EffectClass.IDEMPOTENT
         return self.declared or (EffectClass.STAGED if self.mutates else EffectClass.PURE)
 
     @property

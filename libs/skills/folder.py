@@ -51,7 +51,9 @@ class _Tool(Declared):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str = Field(min_length=1)
-    primitive: Literal[Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.WEB, Primitive.COMMAND, Primitive.PROGRAM]
+    primitive: Literal[
+        Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.WEB, Primitive.MEMORY, Primitive.COMMAND, Primitive.PROGRAM
+    ]
     method: str = Field(min_length=1, max_length=400)
     mutates: bool
     effect: Effect
@@ -232,6 +234,8 @@ def _problems(tool: _Tool) -> list[str]:
         problems.append(f"{tool.name}: a web tool must require the parameter url, whose host policy is asked about")
     if tool.mutates is (tool.effect in (Effect.READ, Effect.REPORT)):
         problems.append(f"{tool.name}: the effect {tool.effect} disagrees with mutates")
+    if (tool.effect is Effect.REMEMBER) is not (tool.primitive is Primitive.MEMORY):
+        problems.append(f"{tool.name}: the effect remember and the primitive memory go together")
     if tool.effect is Effect.ACT:
         problems.append(f"{tool.name}: a skill's tool may only use the stage; the effect act is for external tools")
     if tool.params.get("additionalProperties") is not False:

@@ -57,7 +57,8 @@ class TurnLeases:
         model = self._platform.model
         assert model is not None
         stream, text, usage = Stream(lease.tenant, conversation.turn.turn_id), "", Usage()
-        task = self._context.task(conversation)
+        known = await gathering.known(self._context, lease.tenant, conversation)
+        task = self._context.task(conversation, known=known)
         with paid_by(Payer(lease.tenant, session, stream.turn)):
             async with _closing(model.answer(task)) as answer:
                 async for said in answer:

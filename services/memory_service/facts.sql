@@ -90,7 +90,7 @@ begin
     perform memory.lock_facts(changed);
     with asked as (
         select c.* from jsonb_to_recordset(changed) as c(
-            tenant_id text, user_id text, fact_id text, subject text, key text, value text, at timestamptz)
+            tenant_id text, user_id text, fact_id text, subject text, key text, value text, at timestamptz, turn_id text)
     ), named as (
         select f.tenant_id, f.user_id, f.subject, f.key, case when f.many then f.value end as value, a.at
         from memory.facts f join asked a using (tenant_id, user_id, fact_id) where f.forgotten_at is null
@@ -104,8 +104,10 @@ begin
             and f.updated_at <= coalesce(n.at, now())
         where f.forgotten_at is null group by f.tenant_id, f.fact_id
     ), unlearned as (
-        delete from memory.memories m using gone g
-        where m.tenant_id = g.tenant_id and m.user_id = g.user_id and m.turn_id = g.turn_id
+        -- The turn that asks for it names what it asks to forget.
+        delete from memory.memories m using (
+            select tenant_id, user_id, turn_id from gone union select tenant_id, user_id, turn_id from asked
+        ) as t where m.tenant_id = t.tenant_id and m.user_id = t.user_id and m.turn_id = t.turn_id
     )
     update memory.facts f set subject = '', key = '', value = '', state = 'invalidated', valid_to = null, replaced_by = null,
         event_id = null, turn_id = null, session_id = null, forgotten_at = coalesce(g.at, now()), updated_at = coalesce(g.at, now())

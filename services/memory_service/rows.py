@@ -98,11 +98,12 @@ class FactPut(Row):
 
 @row(SCHEMA, "fact.forget")
 class FactForgotten(Row):
-    """A fact that becomes a tombstone, with the history of its setting."""
+    """A fact that becomes a tombstone, with the history of its setting; `turn_id` is the turn that asks for it."""
 
     user_id: str
     fact_id: str
     at: datetime
+    turn_id: str | None = None
 
 
 @row(SCHEMA, "feedback.add")

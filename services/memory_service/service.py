@@ -8,7 +8,7 @@ from services.memory_service import api
 from services.memory_service.api.routes import RouteContext
 from services.memory_service.handlers import Handlers
 from services.memory_service.knowledge import Knowledge
-from services.memory_service.known import Knowing
+from services.memory_service.known import Knowing, RecentFacts
 from services.memory_service.mind import service as mind
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
@@ -23,12 +23,13 @@ BATCH_SECONDS = 0.05
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     store, embedder = Store(platform.database), platform.embedder
-    writing = Writing(platform.policy, embedder)
+    recent = RecentFacts(store)
+    writing = Writing(platform.policy, embedder, recent.changed)
     minds = mind.build(platform, load_memories=settings.load_memories)
     handlers = Handlers(writing, minds.sleeping)
     upkeep = Upkeep(platform, store, index_from=settings.index_from)
     recalling = Recalling(store, embedder, minds.store, noticed=upkeep.noticed)
-    knowing = Knowing(store, settings)
+    knowing = Knowing(store, recent, settings)
     knowledge = Knowledge(platform)
     context = RouteContext(platform, store, writing, recalling, settings)
     return Service(

@@ -5,8 +5,10 @@ Events and HTTP share this code, so that both follow the same rules (P4, S3-53).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from libs import ids
 from libs.changes import Cause, Changeset, Row
@@ -57,12 +59,22 @@ class Written:
         """Add what is written; a denial permits nothing."""
         return replace(self, changeset=self.changeset.put(row)) if self.decision.allowed else self
 
+    def then(self, call: Callable[[], None]) -> Written:
+        """Add a call for after the commit."""
+        return replace(self, changeset=self.changeset.on_commit(call))
+
 
 class Writing:
     """The writer. Safe to repeat: memories and feedback are keyed by id, facts by content."""
 
-    def __init__(self, policy: Policy, embedder: Embedder) -> None:
-        self._policy, self._embedder = policy, embedder
+    def __init__(
+        self,
+        policy: Policy,
+        embedder: Embedder,
+        facts_changed: Callable[[str, str], None] = lambda tenant, person: None,
+    ) -> None:
+        """`facts_changed` is called once a change of a person's facts has committed."""
+        self._policy, self._embedder, self._facts_changed = policy, embedder, facts_changed
 
     async def remember(self, cause: Cause, asked: RememberRequested, at: datetime) -> Written:
         """Store a memory; of kind `fact`, a fact.
@@ -125,14 +137,16 @@ class Writing:
             session_id=cause.session,
             **stated.touched.facts,
         )
-        return (await self._decide(cause, Person(stated.user, stated.scopes), FACT, stated.fact_id)).put(row)
+        written = await self._decide(cause, Person(stated.user, stated.scopes), FACT, stated.fact_id)
+        return written.put(row).then(partial(self._facts_changed, cause.tenant, stated.user))
 
     async def forget(self, cause: Cause, asked: FactsForgotten, at: datetime) -> Written:
         """Make tombstones of facts, and remove what was derived from them."""
-        written = await self._decide(cause, Person(asked.user, asked.scopes), FACT, cause.id)
+        resource = next(iter(asked.facts), cause.id)
+        written = await self._decide(cause, Person(asked.user, asked.scopes), FACT, resource)
         for fact in asked.facts:
-            written = written.put(FactForgotten(user_id=asked.user, at=at, fact_id=fact))
-        return written
+            written = written.put(FactForgotten(user_id=asked.user, at=at, fact_id=fact, turn_id=cause.turn))
+        return written.then(partial(self._facts_changed, cause.tenant, asked.user))
 
     async def forget_memory(self, cause: Cause, person: Person, memory_id: str) -> Written:
         """Delete one memory of the person. Safe to repeat."""

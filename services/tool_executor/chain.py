@@ -25,6 +25,7 @@ from libs.policy import Decision
 from libs.runtime import Platform
 from libs.skills import Primitive, Risk, ToolDefinition
 from libs.tools import Tool
+from services.tool_executor import remembering
 from services.tool_executor.fetching import FETCH, target_of
 from services.tool_executor.settings import Web
 from services.tool_executor.tools.primitives import PRIMITIVES
@@ -243,6 +244,8 @@ def runnable(tool: ToolDefinition) -> bool:
             return tool.method == CONTENT_SEARCH
         case Primitive.WEB:
             return tool.method == FETCH
+        case Primitive.MEMORY:
+            return tool.method in remembering.METHODS
         case Primitive.COMMAND:
             return tool.method == RUN_COMMAND
     return True

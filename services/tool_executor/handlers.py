@@ -133,6 +133,7 @@ class Handlers:
         if workspace is not None:
             changeset = changeset.on_commit(lambda: self._workspaces.keep(lease.tenant, session, workspace))
         return changeset.emit(
+            *output.events,
             calls.recorded(request, "outcome", "succeeded"),
             ToolSucceeded(
                 call_id=request.call_id,

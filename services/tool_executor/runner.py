@@ -15,7 +15,7 @@ from libs import ids
 from libs.cache import Delta, Stream
 from libs.changes import Changeset
 from libs.errors import Conflict, NotFound, Rejected, Unavailable
-from libs.events import Diff, ToolRequested
+from libs.events import Diff, Event, ToolRequested
 from libs.leases import Lease
 from libs.objects import UPLOADS, area
 from libs.runtime import Platform
@@ -35,6 +35,7 @@ from services.tool_executor.content import STALE, Contents, Question, as_data
 from services.tool_executor.fetching import Fetcher
 from services.tool_executor.history import History
 from services.tool_executor.live_output import shown_live
+from services.tool_executor.remembering import Remembering
 from services.tool_executor.rows import JournalEntry
 from services.tool_executor.skills import programs
 from services.tool_executor.skills.local import LocalSkills
@@ -125,6 +126,8 @@ class CallOutput:
     snapshot: tuple[str, int] | None = None
     diff: Diff | None = None
     commit_id: str | None = None
+    events: tuple[Event, ...] = ()
+    """Events that the call's outcome commits with."""
     journal: JournalEntry | None = None
 
 
@@ -144,7 +147,7 @@ class CallRunner:
         commands: CommandRuns,
     ) -> None:
         self._platform, self._workspaces = platform, workspaces
-        self._chain, self._fetcher = chain, fetcher
+        self._chain, self._fetcher, self._remembering = chain, fetcher, Remembering(platform)
         self._categories, self._contents, self._local = categories, contents, local
         self._history, self._limits, self._commands = history, limits, commands
 
@@ -158,6 +161,9 @@ class CallRunner:
         if request.tool not in WORKSPACE_TOOLS and self._tool(request).primitive is Primitive.WEB:
             async with _deadline(request.deadline):
                 return await self._fetch(lease, request)
+        if request.tool not in WORKSPACE_TOOLS and self._tool(request).primitive is Primitive.MEMORY:
+            async with _deadline(request.deadline):
+                return await self._remember(lease, request, session)
         async with self._workspaces.at_work(lease.tenant, session):
             output = await self._run(lease, request, session)
         return replace(output, warnings=(*output.warnings, *self._workspaces.notes(lease.tenant, request.root)))
@@ -306,6 +312,13 @@ class CallRunner:
         cut = () if page.whole else ("The page is longer than what is read of it.",)
         summary = f"Read {source} (HTTP status {page.status})."
         return CallOutput(page.part(args.get("offset", 0), cached=cached), summary, warnings=cut)
+
+    async def _remember(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+        """Change what is remembered about the person."""
+        args = await expanded(self._platform.objects, lease.tenant, request.args)
+        method = self._tool(request).method
+        data, summary, events = await self._remembering.do(lease.tenant, session, request, method, args)
+        return CallOutput(data, summary, events=events)
 
     async def _ask(self, lease: Lease, request: ToolRequested, host: str) -> None:
         """Ask policy whether a call may go on to another host, and record the decision before it does."""

@@ -53,6 +53,9 @@ def by(skills: Skills, request: ToolRequested, reads: Sequence[str] = ()) -> Tou
             return OUTSIDE
         case Primitive.WEB:
             return PAGE
+        case Primitive.MEMORY:
+            # Its result is a sentence of the call's own arguments, or a count.
+            return NAMES
         case Primitive.COMMAND | Primitive.PROGRAM:
             # A program may read any file of the workspace, whatever its arguments name.
             return Touched()

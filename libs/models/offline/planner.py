@@ -15,7 +15,7 @@ from typing import Any
 from libs.events.committee import MORE_BELOW, Task
 from libs.events.values import Candidate, Plan, Step
 from libs.guards.allowlist import allows
-from libs.models.offline import followups, refusals, texts
+from libs.models.offline import followups, refusals, remembering, texts
 from libs.models.offline.clauses import KEEP, WORDS_MOST, Clause, Clauses, without_asides
 from libs.models.offline.deadline import Deadline, TooSlow
 from libs.models.offline.intents import Intents, Reading
@@ -93,6 +93,8 @@ class Planner:
         self, task: Task, tools: Sequence[ToolDefinition], said: Sequence[str], deadline: Deadline
     ) -> PlannerOutcome:
         work = Work(self, task, tools, deadline)
+        if (noted := self._by_facts(work, task, tools)) is not None:
+            return noted
         wish = followups.begin(said[0], task.history, work.files)
         wish = wish if work.understands(wish) else said[0]
         outcome = work.read(wish)
@@ -110,6 +112,32 @@ class Planner:
         return (
             outcome if wish == task.text or not isinstance(outcome, PlanDraft) else PlanDraft(outcome.plan, wish=wish)
         )
+
+    def _by_facts(self, work: Work, task: Task, tools: Sequence[ToolDefinition]) -> PlannerOutcome | None:
+        """Return the outcome of a request about facts of the person, or one that such a fact completes."""
+        if task.clarification is not None:
+            return None
+        call = remembering.remembered(task.text)
+        tool = next((tool for tool in tools if call is not None and tool.name == call[0]), None)
+        if call is not None and tool is not None:
+            step = Step(
+                step_id=self._new_id(),
+                ordinal=1,
+                description=task.text[:300],
+                skill=tool.skill,
+                tool=tool.name,
+                args=call[1],
+                mutates=tool.mutates,
+            )
+            return PlanDraft(Plan(plan_id=self._new_id(), reasoning="", steps=(step,)))
+        if (answer := remembering.recalled(task)) is not None:
+            return Answered(answer)
+        for wish, fact in remembering.by_facts(task.text, task.facts):
+            outcome = work.read(wish) if work.understands(wish) else None
+            if isinstance(outcome, PlanDraft):
+                told = texts.BY_FACT.format(fact=remembering.sentence(fact))
+                return PlanDraft(outcome.plan.model_copy(update={"reasoning": told}), wish=wish)
+        return None
 
     def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> str:
         """Return the request as replies have changed it."""

@@ -28,6 +28,7 @@ VERBS: Mapping[str, str] = {
     "pack": r"zip\w*|pack\w*|compress\w*|archiv\w*|bundle|tar\w*|back(ing)? ?up|backup",
     "unpack": r"unzip\w*|unpack\w*|unarchive|extract\w*|decompress\w*|open|untar",
     "create": r"creat\w*|mak(e|ing)|add|new|set up|start|write|folders?|director(y|ies)",
+    "remember": r"remember\w*|forget|note|keep in mind|bear in mind|recuerda\w*|acu[eé]rda\w*|olvida\w*|anota\w*",
     "import": r"import\w*|attach\w*|upload\w*",
     "rename": r"renam\w*|put the (?:date|year)"
     r"|call\w*|name[ds]?|names|naming|number\w*|prefix|suffix|replac\w*|chang\w*|capitali[sz]\w*"
@@ -93,11 +94,17 @@ def _objections(task: Task, plan: Plan, tools: Mapping[str, ToolDefinition]) -> 
             yield step.ordinal, f"Step {step.ordinal} uses {step.tool}, which is no tool of the catalogue."
         elif tool.effect is Effect.ACT:
             yield step.ordinal, f"Step {step.ordinal} acts outside the workspace, which these rules cannot judge."
+        elif tool.effect is Effect.REMEMBER:
+            yield from _unlicensed(step, tool, said)
         elif tool.mutates:
             yield from _unlicensed(step, tool, said)
             yield from _spared(step, plan, said)
-    if any(step.tool in tools and tools[step.tool].mutates for step in plan.steps):
+    if any(step.tool in tools and _changes_files(tools[step.tool]) for step in plan.steps):
         yield from _unlimited(plan, tools, said)
+
+
+def _changes_files(tool: ToolDefinition) -> bool:
+    return tool.mutates and tool.effect is not Effect.REMEMBER
 
 
 def _said(task: Task) -> str:

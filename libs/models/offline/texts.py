@@ -67,6 +67,9 @@ UNSEEN = (
     "This folder has {count:,} files, more names than I can look at. Do you mean the files with “{said}” in their name?"
 )
 UNDO = "To undo the last change, agree to it here, or run `suma rollback`."
+REMEMBERED = "I remember: {facts}."
+NO_FACTS = "I remember nothing about you yet. Say “remember that …” to change that."
+BY_FACT = "You asked me to remember: {fact}."
 GREETING = (
     "Hello. Tell me what to do with the files in this folder, such as “sort my files by type” or “find duplicates”."
 )

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from libs.events import Diff, Exchange, Json, Observation, Passage
+from libs.events import Diff, Exchange, Json, KnownFact, Observation, Passage
 
 T = TypeVar("T")
 
@@ -17,7 +17,7 @@ TEXT_MOST = 120 * 1024
 """Bytes of a message's JSON; a longer one is refused."""
 ANSWER_MOST = 40_000
 """Characters of an answer."""
-HISTORY_BYTES, OBSERVED_BYTES, MEMORY_BYTES = 16 * 1024, 40 * 1024, 12 * 1024
+HISTORY_BYTES, OBSERVED_BYTES, MEMORY_BYTES, KNOWN_BYTES = 16 * 1024, 40 * 1024, 12 * 1024, 16 * 1024
 PASSAGES_BYTES = 6 * 1024
 """About 1,500 tokens."""
 READ_BYTES, NAMES_BYTES, PATHS_BYTES, FEW_BYTES = 12 * 1024, 56 * 1024, 48 * 1024, 16 * 1024
@@ -77,6 +77,11 @@ def read(paths: Mapping[str, int]) -> dict[str, int]:
     """Return the newest of the paths that were read, as many as fit."""
     newest = fitting(reversed(tuple(paths.items())), READ_BYTES)
     return dict(reversed(newest))
+
+
+def known(found: Iterable[KnownFact]) -> tuple[KnownFact, ...]:
+    """Return the facts about the person that fit, the most relevant first."""
+    return fitting(found, KNOWN_BYTES, _weight)
 
 
 def facts(found: Mapping[str, Json], said: int = 0) -> dict[str, Json]:

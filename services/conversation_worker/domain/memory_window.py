@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.events import AgentRole, Attached, Body, Exchange, Json, Observation, Passage, StepState, Task
+from libs.events import AgentRole, Attached, Body, Exchange, Json, KnownFact, Observation, Passage, StepState, Task
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, Conversation, StepRun
@@ -18,6 +18,7 @@ def task_of(
     agent: AgentRole | None,
     memories: tuple[str, ...] = (),
     passages: tuple[Passage, ...] = (),
+    known: tuple[KnownFact, ...] = (),
     facts: dict[str, object] | None = None,
 ) -> Task:
     """Return all that a model may know of this turn (S0-10)."""
@@ -35,6 +36,7 @@ def task_of(
         observations=event_sizes.observed(observations(conversation)),
         memories=event_sizes.fitting(memories, event_sizes.MEMORY_BYTES),
         passages=event_sizes.passages(passages),
+        facts=event_sizes.known(known),
         root=conversation.session.root,
         workspace=event_sizes.facts(facts or {}, event_sizes.size(written)),
         read=event_sizes.read(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from libs.events import ActionRecorded, AgentRole, Args, EffectClass, Passage, Task
+from libs.events import ActionRecorded, AgentRole, Args, EffectClass, KnownFact, Passage, Task
 from libs.hooks import Action, Point
 from libs.policy import Decision, scopes
 from libs.runtime import Platform
@@ -72,6 +72,7 @@ class TurnContext:
         *,
         memories: tuple[str, ...] = (),
         passages: tuple[Passage, ...] = (),
+        known: tuple[KnownFact, ...] = (),
         facts: dict[str, Any] | None = None,
     ) -> Task:
         """Return all that a model may know of the turn under way, with its agent's tools and role."""
@@ -79,7 +80,14 @@ class TurnContext:
         message = conversation.turn.message
         tools, agent = self.tools_of(message), self.role_of(message)
         return memory_window.task_of(
-            conversation, self.settings, tools=tools, agent=agent, memories=memories, passages=passages, facts=facts
+            conversation,
+            self.settings,
+            tools=tools,
+            agent=agent,
+            memories=memories,
+            passages=passages,
+            known=known,
+            facts=facts,
         )
 
     async def decide(self, action: str, uow: UnitOfWork, message: QueuedMessage, **facts: Any) -> Decision:

@@ -1,6 +1,6 @@
-"""Context for the planner: memories of the session, facts of its folder, and the passages of files that fit.
+"""Context for the planner: memories of the session, facts about the person and the folder, and passages that fit.
 
-Other services hold both. Where they run in this process, a message is handled together with its context, if the answers
+Other services hold them. Where they run in this process, a message is handled together with its context, if the answers
 come soon; otherwise a lease waits for them.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from libs import ids
 from libs.clients import NotConfigured, executor, is_near, memory
 from libs.errors import SumaError
-from libs.events import NAMES, Passage, PlanRequested, TurnDegraded
+from libs.events import NAMES, KnownFact, Passage, PlanRequested, TurnDegraded
 from libs.leases import Lease, NewLease
 from libs.scheduling import leave_gate
 from libs.telemetry import logger
@@ -37,9 +37,10 @@ log = logger("conversation")
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """`memories` is None if their service is unavailable."""
+    """`memories` is None if their service is unavailable; `known` are facts about the person."""
 
     memories: list[str] | None = None
+    known: tuple[KnownFact, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     passages: tuple[Passage, ...] = ()
 
@@ -59,10 +60,12 @@ async def gather(context: TurnContext, tenant: str, conversation: Conversation) 
     Raises:
         SumaError: the folder's facts are unavailable.
     """
-    memories, (facts, fitting) = await asyncio.gather(
-        _memories(context, tenant, conversation), _files(context, tenant, conversation)
+    memories, (facts, fitting), about_person = await asyncio.gather(
+        _memories(context, tenant, conversation),
+        _files(context, tenant, conversation),
+        known(context, tenant, conversation),
     )
-    return Gathered(memories, facts, fitting)
+    return Gathered(memories, about_person, facts, fitting)
 
 
 async def gather_soon(context: TurnContext, uow: UnitOfWork) -> None:
@@ -112,8 +115,11 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
     if memories or found.facts:
         # Memories are of this session, so what they rest on is known; the facts are names and counts.
         uow.touch(NAMES)
+    for fact in found.known:
+        # A fact that was read from a page stays a text of others, in any session.
+        uow.touch(fact.touched, source=memory.SERVICE)
     fitting = found.passages if await passages.permit(context, uow, found.passages) else ()
-    task = context.task(uow.conversation, memories=memories, passages=fitting, facts=found.facts)
+    task = context.task(uow.conversation, memories=memories, passages=fitting, known=found.known, facts=found.facts)
     turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 
@@ -137,6 +143,19 @@ async def _files(
     """Return the folder's facts and, of the same look at the disk, the passages that fit."""
     facts = await _facts(context, tenant, conversation)
     return facts, await passages.fitting(context, tenant, conversation) if facts else ()
+
+
+async def known(context: TurnContext, tenant: str, conversation: Conversation) -> tuple[KnownFact, ...]:
+    """Return facts about the author of the turn's message; without their service, none."""
+    assert conversation.turn is not None
+    message = conversation.turn.message
+    try:
+        return tuple(await memory.known(context.platform, tenant, message.principal, message.text))
+    except NotConfigured:
+        return ()
+    except SumaError as error:
+        log.warning("continued without facts", error=str(error))
+        return ()
 
 
 async def _facts(context: TurnContext, tenant: str, conversation: Conversation) -> dict[str, Any]:

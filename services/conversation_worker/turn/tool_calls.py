@@ -16,7 +16,8 @@ from libs.guards import as_policy_reads, paths
 from libs.identity import grants
 from libs.objects import bodies
 from libs.policy import Decision
-from libs.skills import ATTACHMENTS, ToolDefinition
+from libs.search.words import words
+from libs.skills import ATTACHMENTS, Primitive, ToolDefinition
 from services.conversation_worker.domain import digests, event_sizes, step_references
 from services.conversation_worker.turn.context import TurnContext, recorded, verdict_of
 from services.conversation_worker.turn.state import QueuedMessage, StepRun
@@ -218,6 +219,8 @@ def send_call(
     files = uow.conversation.attachments if ready.tool.method == ATTACHMENTS else ()
     request = request.model_copy(update={"tool_digest": ready.tool.digest, "attachments": files})
     request = request.model_copy(update={"listed": step_references.listed(run.step.args)})
+    if ready.tool.primitive is Primitive.MEMORY:
+        request = request.model_copy(update={"own_words": _own_words(uow, args)})
     uow.update_turn(calls=uow.turn.calls + 1, last_call=digests.of_call(tool, args), revision=decision.revision)
     uow.update_step(run, state=StepState.RUNNING, call_id=call_id, args=args, started=context.now().timestamp())
     uow.emit(with_grant(context, uow, request, revision=decision.revision))
@@ -228,6 +231,13 @@ async def decide_call(context: TurnContext, uow: UnitOfWork, run: StepRun, ready
     decision = await ask_policy(context, uow, ready.tool, ready.args, approved=approved)
     uow.emit(_decision_record(uow, run, decision))
     return decision
+
+
+def _own_words(uow: UnitOfWork, args: Args) -> bool:
+    """Return whether the person wrote every word of what is to be remembered; a key is the model's to choose."""
+    turn = uow.turn
+    written = words(" ".join((turn.message.text, turn.clarification or "", *turn.replies)))
+    return {*words(f"{args.get('text', '')} {args.get('subject', '')} {args.get('value', '')}")} <= {*written, "me"}
 
 
 def with_verdict(run: StepRun, decision: Decision) -> StepRun:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from libs.events import KnownFact
 from services.memory_service.domain import facts
 from services.memory_service.domain.ranking import Recalled
 from services.memory_service.store import SESSION
@@ -68,6 +69,10 @@ class Memories(Body):
 
 class Facts(Body):
     facts: tuple[facts.Fact, ...]
+
+
+class Known(Body):
+    facts: tuple[KnownFact, ...]
 
 
 class Id(Body):

@@ -19,6 +19,7 @@ from services.memory_service.api.bodies import (
     Feedback,
     Forgotten,
     Id,
+    Known,
     Memories,
     Recall,
     Remember,
@@ -74,6 +75,7 @@ def build(context: RouteContext, knowledge: Knowledge) -> FastAPI:
     app.add_api_route("/facts", list_facts, methods=["GET"])
     app.add_api_route("/facts", keep, methods=["POST"], status_code=201)
     app.add_api_route("/facts", forget, methods=["DELETE"])
+    app.add_api_route("/facts/known", known, methods=["GET"])
     app.add_api_route("/facts/block", block, methods=["GET"])
     app.add_api_route("/context/feedback", feedback, methods=["POST"], status_code=201)
     person.install(app, context.platform, context.writing)
@@ -136,6 +138,12 @@ async def forget(
     asked = FactsForgotten(facts=meant, user=by.named(), scopes=scope)
     await context.write(await context.writing.forget(cause_of(by), asked, context.platform.clock.now()))
     return Forgotten(forgotten=len(meant))
+
+
+async def known(by: By, context: Context, about: str = "") -> Known:
+    """Return the facts for a turn on this text, the most relevant first."""
+    kept = await context.store.facts(by.tenant, by.named())
+    return Known(facts=known_of(kept, about, tokens=context.settings.block_tokens))
 
 
 async def block(by: By, context: Context, about: str = "") -> Block:
