@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from libs.changes import Cause, Changeset
 from libs.events import Envelope, FactsForgotten, FactStated, FeedbackGiven, MemoryEraseRequested, RememberRequested
+from services.memory_service.extracting import Extracting
 from services.memory_service.mind.sleeping import Sleeping
 from services.memory_service.writing import Person, Writing
 
 
 class Handlers:
-    def __init__(self, writing: Writing, sleeping: Sleeping) -> None:
-        self._writing, self._sleeping = writing, sleeping
+    def __init__(self, writing: Writing, sleeping: Sleeping, extracting: Extracting) -> None:
+        self._writing, self._sleeping, self._extracting = writing, sleeping, extracting
 
     async def remember(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
         written = await self._writing.remember(cause, event.data, event.time)
-        return self._sleeping.look(written.changeset, event.data) if written.decision.allowed else written.changeset
+        if not written.decision.allowed:
+            return written.changeset
+        changeset = self._extracting.look(written.changeset, event.data, event.time)
+        return self._sleeping.look(changeset, event.data)
 
     async def state(self, cause: Cause, event: Envelope[FactStated]) -> Changeset:
         return (await self._writing.state(cause, event.data, event.time)).changeset

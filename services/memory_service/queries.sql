@@ -103,6 +103,14 @@ select halfvec_send(centroid) as centroid from memory.lists where tenant_id = :t
 select memory_id, embedder, left(text, 8000) as text from memory.memories
 where tenant_id = :tenant and memory_id > :after and embedder <> :embedder order by memory_id limit :most;
 
+-- name: message(tenant, person, memory)^
+-- A message of a person, and for how many seconds its session has been silent.
+select m.text, extract(epoch from now() - (
+    select max(l.created_at) from memory.memories l
+    where l.tenant_id = :tenant and l.universe = m.universe and l.scope = m.scope and l.user_id = m.user_id
+))::float as silent
+from memory.memories m where m.tenant_id = :tenant and m.user_id = :person and m.memory_id = :memory;
+
 -- name: facts_of(tenant, person, history, most)
 -- A person's facts that are true, latest first; with their history, also those that were, and tombstones.
 select fact_id as id, subject, key, value, many, state, source, confidence, valid_from, valid_to, replaced_by,

@@ -6,6 +6,7 @@ from libs.events import FactsForgotten, FactStated, FeedbackGiven, MemoryEraseRe
 from libs.runtime import Api, Platform, Service, Subscription
 from services.memory_service import api
 from services.memory_service.api.routes import RouteContext
+from services.memory_service.extracting import Extracting
 from services.memory_service.handlers import Handlers
 from services.memory_service.knowledge import Knowledge
 from services.memory_service.known import Knowing, RecentFacts
@@ -26,7 +27,8 @@ def build(platform: Platform) -> Service:
     recent = RecentFacts(store)
     writing = Writing(platform.policy, embedder, recent.changed)
     minds = mind.build(platform, load_memories=settings.load_memories)
-    handlers = Handlers(writing, minds.sleeping)
+    extracting = Extracting(store, writing, after=settings.extract_after)
+    handlers = Handlers(writing, minds.sleeping, extracting)
     upkeep = Upkeep(platform, store, index_from=settings.index_from)
     recalling = Recalling(store, embedder, minds.store, noticed=upkeep.noticed)
     knowing = Knowing(store, recent, settings)
@@ -44,7 +46,7 @@ def build(platform: Platform) -> Service:
         batch=True,
         batch_delay=BATCH_SECONDS,
         schema=SCHEMA,
-        kinds=[knowledge.kind, *minds.kinds, *upkeep.kinds],
+        kinds=[knowledge.kind, extracting.kind, *minds.kinds, *upkeep.kinds],
         api=Api(minds.install(api.build(context, knowledge))),
         tasks=[upkeep.run],
         queries={

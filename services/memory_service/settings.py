@@ -10,6 +10,8 @@ class Settings(BaseModel):
 
     block_tokens: int = Field(default=2_000, ge=50)
     """Tokens of the `<memory>` block of a prompt, about four letters each."""
+    extract_after: float = Field(default=1_800.0, ge=0)
+    """Seconds of silence after which a session has ended, and facts are extracted from it."""
     load_memories: int = Field(default=500, ge=1)
     """Memories that may wait for consolidation: more than 0.8 of them start a sleep."""
     index_from: int = Field(default=5_000, ge=2)

@@ -134,6 +134,13 @@ class Store:
         where = {"universe": scope.universe, "scope": scope.within, "person": scope.person}
         return await self._database.rows(GROUP, scope.tenant, query, **where, **given)
 
+    async def message(self, tenant: str, person: str, memory: str) -> Mapping[str, Any] | None:
+        """Return the text of a message, and for how long its session is `silent`; None if it is gone."""
+        found: Mapping[str, Any] | None = await self._database.row(
+            GROUP, tenant, queries.message, person=person, memory=memory
+        )
+        return found
+
     async def facts(self, tenant: str, person: str, *, history: bool = False, most: int = FACTS_MOST) -> Sequence[Fact]:
         """Return the person's facts that are true, latest first; with `history`, also all others."""
         rows = await self._database.rows(GROUP, tenant, queries.facts_of, person=person, history=history, most=most)

@@ -155,7 +155,8 @@ class Writing:
 
     async def erase(self, cause: Cause, person: Person) -> Written:
         """Erase all that is remembered of a person."""
-        return (await self._decide(cause, person, ERASURE, cause.id)).put(PersonErased(person.id))
+        written = await self._decide(cause, person, ERASURE, cause.id)
+        return written.put(PersonErased(person.id)).then(partial(self._facts_changed, cause.tenant, person.id))
 
     async def record_feedback(self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...]) -> Written:
         """Record feedback, under an id derived from its cause."""

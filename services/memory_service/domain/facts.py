@@ -131,6 +131,31 @@ def read(text: str) -> Said:
     return said(ME, NOTE, text)
 
 
+def extracted(text: str) -> list[Said]:
+    """Return what a message states of the person in passing, by the same sentences; questions and notes state nothing.
+
+    Only settings of the person: "put my invoices in Finance" is a request, and no fact.
+    """
+    found = []
+    for sentence in _SENTENCE.findall(text[:SCANNED_MOST]):
+        sentence = plain(sentence).removeprefix("and ").strip()
+        if not sentence or sentence.endswith("?") or ":" in sentence or len(sentence) > SENTENCE_MOST:
+            continue
+        one = read(sentence)
+        sure = one.key in _TELLING and len(one.value) <= EXTRACTED_MOST
+        if one.subject == ME and sure:
+            found.append(one)
+    return found[:STATED_MOST]
+
+
+_SENTENCE = re.compile(r"[^.!?;\n]+[.!?]?")
+_TELLING = {"allergic to", "home", "employer", "name", "job", "profession", "wife", "husband", "partner", "birthday"}
+_TELLING |= {"phone", "email", "doctor", "dentist", "bank", "boss", "language", "nationality"}
+"""Keys that a sentence in passing is believed about: "my folder is a mess" is no fact to keep."""
+SCANNED_MOST, EXTRACTED_MOST, STATED_MOST = 4_000, 80, 5
+"""Characters of a message that are read, characters of a value, and statements of one message."""
+
+
 def bearing(facts: Sequence[Fact], about: str) -> list[Fact]:
     """Return the facts with those first that share most words with a text; else the order stays."""
     asked = _content(about)

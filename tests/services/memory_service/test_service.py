@@ -11,11 +11,12 @@ from libs.events import FeedbackGiven, RememberRequested
 from libs.events.envelope import Envelope
 from libs.policy import Policy
 from libs.search.embedder import HashedEmbedder
+from services.memory_service.extracting import Extracting
 from services.memory_service.handlers import Handlers
 from services.memory_service.mind.sleeping import Sleeping
 from services.memory_service.mind.store import MindStore
 from services.memory_service.mind.writing import MindWriting
-from services.memory_service.store import GROUP
+from services.memory_service.store import GROUP, Store
 from services.memory_service.writing import Writing
 from tests.infrastructure import AllowAll
 from tests.services.memory_service.running import RunningMemory
@@ -25,7 +26,8 @@ def handlers(at: RunningMemory, policy: Policy) -> Handlers:
     embedder = HashedEmbedder()
     minding = MindWriting(policy, embedder)
     sleeping = Sleeping(MindStore(at.platform.database), minding, embedder, load_memories=500)
-    return Handlers(Writing(policy, embedder), sleeping)
+    writing = Writing(policy, embedder)
+    return Handlers(writing, sleeping, Extracting(Store(at.platform.database), writing, after=1_800))
 
 
 def wanted(text: str, **fields: Any) -> RememberRequested:
