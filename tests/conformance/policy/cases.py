@@ -47,7 +47,7 @@ READ: Fields = {
 STAGE: Fields = {**READ, "tool": "move_file", "effect_class": "staged", "mutates": True}
 SEND: Fields = {**READ, "tool": "web_fetch", "leaves_machine": True, "destination": "example.org"}
 LEAK: Fields = {**SEND, "touched": TAINTED}
-SAVE: Fields = {**STAGE, "tool": "remember", "effect_class": "idempotent"}
+SAVE: Fields = {**STAGE, "tool": "memory.remember", "effect_class": "idempotent"}
 HARMLESS: Fields = {"mutates": False, "leaves_machine": False, "costs_money": False}
 
 ASKED = ("approval",)
@@ -115,7 +115,13 @@ MATRIX = [
     Case("a lost block list", TOOL, ("*",), False, READ, settings={"blocked_tools": None}),
     Case("the metadata server", TOOL, ("*",), False, {**SEND, "destination": "169.254.169.254"}),
     Case("remembering has a scope", TOOL, ("memory",), True, {**SAVE, "approved": True}),
+    Case("remembering owes nothing before texts of others", TOOL, ("memory",), True, SAVE),
+    Case("remembering after texts of others asks", TOOL, ("memory",), True, {**SAVE, "touched": TAINTED}, ASKED),
+    Case("remembering in mode all asks", TOOL, ("memory",), True, {**SAVE, "hitl": "all"}, ASKED),
+    Case("lost memory tools ask", TOOL, ("memory",), True, SAVE, ASKED, settings={"memory_tools": None}),
     Case("writing is not remembering", TOOL, ("files:write",), False, SAVE),
+    Case("memory is read with its scope", "memory.read", ("memory",), True, {"user": "ada"}),
+    Case("memory is not read without it", "memory.read", ("chat",), False, {"user": "ada"}),
     Case("one's own memory", KEEP, ("memory",), True, {"kind": "fact", "user": "ada"}),
     Case("the owner keeps for others", KEEP, ("*",), True, {"kind": "fact", "user": "bob"}),
     Case("another's memory", KEEP, ("memory",), False, {"kind": "fact", "user": "bob"}),
