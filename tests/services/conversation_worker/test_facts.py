@@ -11,6 +11,7 @@ import pytest
 from typing_extensions import override
 
 from libs.database import Dsns
+from libs.errors import Unavailable
 from libs.events import (
     ActionRecorded,
     ApprovalRequested,
@@ -107,6 +108,23 @@ async def test_forgetting_ends_a_fact_for_every_session(home: Dsns, tmp_path: Pa
         async with pool.read("memory_service", TENANT) as connection:
             rows = await connection.fetch("select text from memory.memories")
         assert not [row["text"] for row in rows if "Finance" in row["text"]]
+
+
+async def test_an_interrupted_call_states_its_fact_once(home: Dsns, tmp_path: Path) -> None:
+    attempts: list[str] = []
+
+    def failing(point: str) -> None:
+        if point == "tool_executor:tool:run:after":
+            attempts.append(point)
+            if len(attempts) == 1:
+                raise Unavailable("interrupted")
+
+    async with run_platform(home, tmp_path, names=ALL, point=failing) as at:
+        await ends(at, f"remember that {TEXT}", "one")
+        assert len(attempts) == 2
+        assert len([event for event in await at.logged("one") if isinstance(event, FactStated)]) == 1
+        await ends(at, "what do you remember about me?", "two")
+        assert len(await given(at, "two")) == 1
 
 
 async def test_forgetting_the_unknown_changes_nothing(home: Dsns, tmp_path: Path) -> None:
