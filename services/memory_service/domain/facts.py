@@ -163,17 +163,20 @@ def bearing(facts: Sequence[Fact], about: str) -> list[Fact]:
 
 
 def named(facts: Sequence[Fact], about: str) -> list[Fact]:
-    """Return the facts that a person means by these words, to forget them: most of the words are theirs.
+    """Return the facts that a person means by these words, to forget them: all of the words are theirs.
 
-    An id names one fact, and a setting all of its values.
+    An id names one fact, and a setting all of its values. A wrong guess would lose a fact.
     """
     exact = [fact for fact in facts if about.casefold() in (fact.id, fact.key, f"{fact.subject} {fact.key}")]
     if exact:
         return exact
-    asked = _content(about)
-    shared = {fact.id: len(asked & _content(_text(fact))) for fact in facts}
-    most = max(shared.values(), default=0)
-    return [fact for fact in facts if most and shared[fact.id] == most and 2 * most >= len(asked)]
+    asked = _content(about) - _SPANISH
+    return [fact for fact in facts if asked and asked <= _content(f"{_text(fact)} {_WORDED.get(fact.key, '')}")]
+
+
+_WORDED = {"employer": "work job trabajo", "home": "live vivo casa", "name": "called", GO_TO: "belong va van"}
+"""Other words for a key."""
+_SPANISH = {stem(word) for word in ("mi", "que", "en", "a", "al", "de", "el", "la", "las", "los", "lo", "donde")}
 
 
 def _text(fact: Fact) -> str:

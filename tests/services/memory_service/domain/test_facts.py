@@ -67,7 +67,9 @@ def test_facts_of_a_request_come_first() -> None:
         ("where invoices go", [INVOICES]),
         ("that I work at Google", [JOB]),
         ("employer", [JOB]),
+        ("mi trabajo", [JOB]),
         ("my bank", []),
+        ("the invoices from Google", []),
         ("the letter from my dentist and the tea", []),
     ],
 )
