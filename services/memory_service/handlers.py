@@ -18,7 +18,7 @@ class Handlers:
         if not written.decision.allowed:
             return written.changeset
         changeset = self._extracting.look(written.changeset, event.data, event.time)
-        return self._sleeping.look(changeset, event.data)
+        return changeset.on_commit(lambda: self._sleeping.look(cause.tenant, event.data))
 
     async def state(self, cause: Cause, event: Envelope[FactStated]) -> Changeset:
         return (await self._writing.state(cause, event.data, event.time)).changeset

@@ -16,7 +16,7 @@ from libs.telemetry.logs import logger
 from services.memory_service.domain.adaptation import adapted
 from services.memory_service.domain.modulators import Modulators
 from services.memory_service.domain.ranking import Found, Recalled, best, fused, with_linked
-from services.memory_service.mind.store import MindStore
+from services.memory_service.mind.store import RecentMinds
 from services.memory_service.store import SESSION, Ranked, Scope, Store
 from services.memory_service.writing import SessionMissing
 
@@ -43,7 +43,7 @@ class Recalling:
         self,
         store: Store,
         embedder: Embedder,
-        minds: MindStore,
+        minds: RecentMinds,
         reranker: Reranker | None = None,
         noticed: Callable[[Scope, Ranked], None] = lambda scope, ranked: None,
     ) -> None:
@@ -69,7 +69,7 @@ class Recalling:
         # A sleep makes links, and creativity gives them the last place.
         room = most - len(chosen) or int(levels.creativity_boost and most > 1)
         if mind.slept and chosen and room:
-            linked = await self._minds.linked(scope.tenant, scope.person, [one.id for one in chosen], room)
+            linked = await self._minds.store.linked(scope.tenant, scope.person, [one.id for one in chosen], room)
             chosen = with_linked(chosen, linked, most)
         return Recall(chosen, mind.awake, any(name != self._embedder.name for name in ranked.embedders))
 

@@ -26,11 +26,11 @@ def build(platform: Platform) -> Service:
     store, embedder = Store(platform.database), platform.embedder
     recent = RecentFacts(store)
     writing = Writing(platform.policy, embedder, recent.changed)
-    minds = mind.build(platform, load_memories=settings.load_memories)
+    minds = mind.build(platform, settings)
     extracting = Extracting(store, writing, after=settings.extract_after)
     handlers = Handlers(writing, minds.sleeping, extracting)
     upkeep = Upkeep(platform, store, index_from=settings.index_from)
-    recalling = Recalling(store, embedder, minds.store, noticed=upkeep.noticed)
+    recalling = Recalling(store, embedder, minds.recent, noticed=upkeep.noticed)
     knowing = Knowing(store, recent, settings)
     knowledge = Knowledge(platform)
     context = RouteContext(platform, store, writing, recalling, settings)
@@ -46,9 +46,9 @@ def build(platform: Platform) -> Service:
         batch=True,
         batch_delay=BATCH_SECONDS,
         schema=SCHEMA,
+        tasks=[upkeep.run, minds.sleeping.watch],
         kinds=[knowledge.kind, extracting.kind, *minds.kinds, *upkeep.kinds],
         api=Api(minds.install(api.build(context, knowledge))),
-        tasks=[upkeep.run],
         queries={
             "recall": recalling.recall_texts,
             "known": knowing.known,

@@ -14,5 +14,7 @@ class Settings(BaseModel):
     """Seconds of silence after which a session has ended, and facts are extracted from it."""
     load_memories: int = Field(default=500, ge=1)
     """Memories that may wait for consolidation: more than 0.8 of them start a sleep."""
+    mind_seconds: float = Field(default=5.0, ge=0)
+    """Seconds for which recalls use a person's feedback and neuromodulators as they were read."""
     index_from: int = Field(default=5_000, ge=2)
     """Memories of one scope from which an index proposes what is compared; below, all are."""

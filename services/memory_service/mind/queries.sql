@@ -59,7 +59,8 @@ from batch b left join lateral (
     select m.memory_id, m.kind, m.text, 1 - (m.embedding <=> b.embedding) as cosine from memory.memories m
     where m.tenant_id = :tenant and m.user_id = :person and m.universe = b.universe and m.scope = b.scope and m.embedder = b.embedder
         and m.merged_into is null and (m.created_at, m.memory_id) < (b.created_at, b.memory_id)
-    order by m.embedding <=> b.embedding limit :near
+    -- Of equal ones the latest, so that each of a row of repetitions is compared with the next.
+    order by m.embedding <=> b.embedding, m.created_at desc, m.memory_id desc limit :near
 ) as n on n.cosine > 0
 order by b.created_at, b.memory_id, n.cosine desc;
 

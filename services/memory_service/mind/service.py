@@ -10,9 +10,10 @@ from fastapi import FastAPI
 
 from libs.runtime import Kind, Platform
 from services.memory_service.mind import routes
-from services.memory_service.mind.sleeping import LOAD, Sleeping
-from services.memory_service.mind.store import MindStore
+from services.memory_service.mind.sleeping import Sleeping
+from services.memory_service.mind.store import MindStore, RecentMinds
 from services.memory_service.mind.writing import SLEEP, MindWriting
+from services.memory_service.settings import Settings
 
 SLEEPS_AT_ONCE = 2
 """A sleep compares vectors in the database that recalls also need."""
@@ -23,16 +24,14 @@ class Minds:
     """Its parts for the service: reads for recall, the look of the handler, leases, and routes."""
 
     store: MindStore
+    recent: RecentMinds
     writing: MindWriting
     sleeping: Sleeping
 
     @property
     def kinds(self) -> Sequence[Kind[Any]]:
         on = self.sleeping
-        return (
-            Kind(SLEEP, on.run, on.ended, on.failed, SLEEPS_AT_ONCE, 1),
-            Kind(LOAD, on.weigh, on.weighed, on.unweighed),
-        )
+        return (Kind(SLEEP, on.run, on.ended, on.failed, SLEEPS_AT_ONCE, 1),)
 
     def install(self, app: FastAPI) -> FastAPI:
         """Add the routes to the service's API."""
@@ -40,6 +39,7 @@ class Minds:
         return app
 
 
-def build(platform: Platform, *, load_memories: int) -> Minds:
+def build(platform: Platform, settings: Settings) -> Minds:
     store, writing = MindStore(platform.database), MindWriting(platform.policy, platform.embedder)
-    return Minds(store, writing, Sleeping(store, writing, platform.embedder, load_memories=load_memories))
+    sleeping = Sleeping(store, writing, platform.embedder, platform.writer.apply, load_memories=settings.load_memories)
+    return Minds(store, RecentMinds(store, settings.mind_seconds), writing, sleeping)

@@ -6,31 +6,36 @@ A crash repeats one batch, with the same rows. Memories that sleep has not reach
 
 from __future__ import annotations
 
-import zlib
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError
 from libs.events import RememberRequested
-from libs.leases import Lease, NewLease
+from libs.leases import Lease
 from libs.search import Embedder
 from libs.telemetry.logs import logger
 from services.memory_service.domain.consolidation import Consolidated, consolidate
 from services.memory_service.mind.rows import MemoriesLinked, MemoryMerged, SleepStep
 from services.memory_service.mind.store import MindStore
 from services.memory_service.mind.writing import MindWriting
+from services.memory_service.store import GROUP
 from services.memory_service.writing import Person
 
-LOAD = "load"
-"""The kind of lease that looks whether a person needs sleep."""
 LOAD_MOST = 0.8
 """A cognitive load above this starts a sleep (S3-06)."""
 LOOKS_EACH = 32
-"""One in so many memories looks at the load, chosen by its id: a handler counts nothing, and repeats safely."""
+"""Memories of a person after which this process looks at the load."""
+LOOKS_MOST = 100
+PEOPLE_MOST = 10_000
 BATCH = 20
+
+Apply: TypeAlias = Callable[[Changeset], Awaitable[object]]
 
 log = logger("memory")
 
@@ -46,38 +51,44 @@ class Batch:
 
 
 class Sleeping:
-    def __init__(self, store: MindStore, writing: MindWriting, embedder: Embedder, *, load_memories: int) -> None:
-        self._store, self._writing, self._embedder = store, writing, embedder
+    def __init__(
+        self, store: MindStore, writing: MindWriting, embedder: Embedder, apply: Apply, *, load_memories: int
+    ) -> None:
+        self._store, self._writing, self._embedder, self._apply = store, writing, embedder, apply
         self._load_memories = load_memories
+        self._counts = Counter[tuple[str, str]]()
+        self._looks = asyncio.Queue[tuple[str, Person]](LOOKS_MOST)
 
     def load(self, awake: int) -> float:
         """Return the cognitive load, from 0 to 1: the share of memories that may wait for sleep."""
         return min(1.0, awake / self._load_memories)
 
-    def look(self, changes: Changeset, asked: RememberRequested) -> Changeset:
-        """Start a look at the load with some memories."""
-        if zlib.crc32(asked.memory_id.encode()) % LOOKS_EACH:
-            return changes
-        about = {"person": asked.user, "scopes": list(asked.scopes)}
-        return changes.start(NewLease(ids.derived(changes.cause.id, LOAD), LOAD, about))
+    def look(self, tenant: str, asked: RememberRequested) -> None:
+        """Note a committed memory, and look at the load after some."""
+        key = tenant, asked.user
+        self._counts[key] += 1
+        if self._counts[key] % LOOKS_EACH == 0 and not self._looks.full():
+            self._looks.put_nowait((tenant, Person(asked.user, asked.scopes)))
+        if len(self._counts) > PEOPLE_MOST:
+            self._counts.clear()
 
-    async def weigh(self, lease: Lease) -> bool:
-        """Return whether the person needs sleep and does not sleep."""
-        person = lease.input["person"]
-        mind = await self._store.mind(lease.tenant, person)
-        return self.load(mind.awake) > LOAD_MOST and not await self._asleep(lease.tenant, person)
+    async def watch(self) -> None:
+        """Start a sleep of each person with too high a load, for ever."""
+        while True:
+            tenant, person = await self._looks.get()
+            try:
+                await self._start_if_tired(tenant, person)
+            except SumaError as error:
+                log.warning("could not start a sleep", reason=str(error))
 
-    async def weighed(self, lease: Lease, tired: bool) -> Changeset:
-        cause = Cause.of_lease(lease)
-        # Again: it may have begun meanwhile, and a second one would conflict.
-        if not tired or await self._asleep(lease.tenant, lease.input["person"]):
-            return Changeset(cause)
-        person = Person(lease.input["person"], tuple(lease.input["scopes"]))
-        return (await self._writing.sleep(cause, person, nrem=True, rem=True)).changeset
-
-    async def unweighed(self, lease: Lease, error: SumaError) -> Changeset:
-        log.warning("could not look at the load of memory", reason=str(error))
-        return Changeset(Cause.of_lease(lease))
+    async def _start_if_tired(self, tenant: str, person: Person) -> None:
+        mind = await self._store.mind(tenant, person.id)
+        latest = await self._store.sleeps(tenant, person.id, most=1)
+        if self.load(mind.awake) > LOAD_MOST and not (latest and latest[0].state == "running"):
+            cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:user:{person.id}")
+            written = await self._writing.sleep(cause, person, nrem=True, rem=True)
+            # A conflict: another process has started one.
+            await self._apply(written.changeset)
 
     async def run(self, lease: Lease) -> Batch:
         """Consolidate the next memories after those of the lease before."""
@@ -123,10 +134,6 @@ class Sleeping:
             return datetime.fromisoformat(at), id
         # From where the last sleep ended; memories of that very time are looked at again.
         return await self._store.slept_to(tenant, about["person"]) or datetime(1, 1, 2, tzinfo=UTC), ""
-
-    async def _asleep(self, tenant: str, person: str) -> bool:
-        latest = await self._store.sleeps(tenant, person, most=1)
-        return bool(latest) and latest[0].state == "running"
 
 
 def _plain(about: Any) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +22,8 @@ from services.memory_service.domain.ranking import Linked
 from services.memory_service.store import GROUP
 
 COUNTED_MOST = 1_000
+PEOPLE_MOST = 1_000
+"""People whose minds are kept in memory."""
 NEAR = 4
 """Earlier memories that each one is compared with."""
 
@@ -87,3 +92,24 @@ class MindStore:
 def _modulators(row: Mapping[str, Any]) -> Modulators:
     levels = (row[name] for name in ("dopamine", "serotonin", "noradrenaline", "acetylcholine"))
     return Modulators(*levels).after(float(row["minutes"]))
+
+
+class RecentMinds:
+    """Minds as they were read a few seconds ago, so that a recall reads the database once."""
+
+    def __init__(self, store: MindStore, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+        self.store = store
+        self._seconds, self._now = seconds, now
+        self._read: OrderedDict[tuple[str, str], tuple[float, Mind]] = OrderedDict()
+
+    async def mind(self, tenant: str, person: str) -> Mind:
+        key = tenant, person
+        at, mind = self._read.get(key, (-math.inf, Mind()))
+        if self._now() - at < self._seconds:
+            return mind
+        mind = await self.store.mind(tenant, person)
+        self._read[key] = self._now(), mind
+        self._read.move_to_end(key)
+        if len(self._read) > PEOPLE_MOST:
+            self._read.popitem(last=False)
+        return mind

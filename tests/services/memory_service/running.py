@@ -131,6 +131,7 @@ async def running_memory(
     where: Dsns, *, embedder: Embedder | None = None, **ports: Any
 ) -> AsyncIterator[RunningMemory]:
     points = Points()
+    ports.setdefault("settings", {GROUP: {"mind_seconds": 0}})
     clients: dict[str, Callable[[], httpx.AsyncClient]] = {}
     async with platform(where, point=points, embedder=embedder or HashedEmbedder(), clients=clients, **ports) as given:
         service = build(given)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from libs.events import FeedbackGiven, RememberRequested
 from services.memory_service.domain.adaptation import KIND_MOST, MEMORY_MOST, Mind
 from services.memory_service.domain.modulators import Modulators
+from services.memory_service.mind.store import MindStore, RecentMinds
 from tests.services.memory_service.running import RunningMemory
 
 OWNER = {"scopes": ["memory"]}
@@ -184,3 +185,13 @@ async def test_mind_is_not_changed_without_permission(at: RunningMemory) -> None
     assert [(answer.status_code, answer.json()["code"]) for answer in refused] == [(403, "POLICY_DENIED")] * 6
     assert [record["verdict"] for record in await at.recorded()] == ["deny"] * 6
     assert (await at.ask("GET", "/sleep")).json()["sleeps"] == []
+
+
+async def test_recent_mind_is_read_again_after_its_seconds(at: RunningMemory) -> None:
+    seconds = [0.0]
+    recent = RecentMinds(MindStore(at.platform.database), 5.0, lambda: seconds[0])
+    assert not (await recent.mind("acme", "ada")).points
+    await rated(at, "kind:message", 1.0)
+    assert not (await recent.mind("acme", "ada")).points
+    seconds[0] = 5.0
+    assert (await recent.mind("acme", "ada")).points

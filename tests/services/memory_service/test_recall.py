@@ -9,7 +9,7 @@ from libs.clients.memory import recall
 from libs.errors import Unavailable
 from libs.search import Embedder, HashedEmbedder, Vector
 from libs.search import Reranker as RerankerPort
-from services.memory_service.mind.store import MindStore
+from services.memory_service.mind.store import MindStore, RecentMinds
 from services.memory_service.recalling import Recalling
 from services.memory_service.store import Scope, Store
 from tests.services.memory_service.running import RunningMemory
@@ -19,7 +19,7 @@ BLUE = "invoices are in the blue folder"
 
 def recalling(at: RunningMemory, embedder: Embedder, reranker: RerankerPort | None = None) -> Recalling:
     database = at.platform.database
-    return Recalling(Store(database), embedder, MindStore(database), reranker)
+    return Recalling(Store(database), embedder, RecentMinds(MindStore(database), 0), reranker)
 
 
 @pytest.mark.requirement("S3-06")

@@ -25,7 +25,7 @@ from tests.services.memory_service.running import RunningMemory
 def handlers(at: RunningMemory, policy: Policy) -> Handlers:
     embedder = HashedEmbedder()
     minding = MindWriting(policy, embedder)
-    sleeping = Sleeping(MindStore(at.platform.database), minding, embedder, load_memories=500)
+    sleeping = Sleeping(MindStore(at.platform.database), minding, embedder, at.platform.writer.apply, load_memories=500)
     writing = Writing(policy, embedder)
     return Handlers(writing, sleeping, Extracting(Store(at.platform.database), writing, after=1_800))
 

@@ -1,11 +1,12 @@
 """Sleep: merges what says the same, links what is near, can be undone, and hinders no recall."""
 
-import zlib
 from typing import Any
 
 import asyncpg
 import pytest
 
+from libs import ids
+from libs.changes import Cause, Changeset
 from libs.database import Dsns
 from libs.events import RememberRequested
 from libs.keys import Keys
@@ -127,16 +128,17 @@ async def _scores(at: RunningMemory) -> list[float]:
 
 @pytest.mark.requirement("S3-06")
 async def test_sleep_begins_by_itself_under_load(where: Dsns, keys: Keys, law: RegoPolicy) -> None:
-    settings = {"memory_service": {"load_memories": 4}}
-    looks = next(id for id in map(str, range(1_000)) if zlib.crc32(id.encode()) % LOOKS_EACH == 0)
+    settings = {"memory_service": {"load_memories": 4, "mind_seconds": 0}}
     async with running_memory(where, keys=keys, policy=law, settings=settings) as at:
         for n in range(3):
             await at.remember(BLUE, memory_id=f"m-{n}")
         assert (await at.ask("GET", "/sleep")).json()["cognitive_load"] == 0.75
-        await at.say(_wanted(looks))
-        await at.points.passed(FINISHED.format("sleep"), 1)
+        cause = Cause.request("tester", id=ids.new(), tenant="acme", key="acme:s-1", session="s-1")
+        said = (_wanted(str(n)) for n in range(LOOKS_EACH))
+        await at.platform.writer.apply(Changeset(cause).emit(*said))
+        await at.points.passed(FINISHED.format("sleep"), 2)
         rested = (await at.ask("GET", "/sleep")).json()
-    assert (rested["cognitive_load"], rested["sleeps"][0]["merged"]) == (0.0, 3)
+    assert (rested["cognitive_load"], rested["sleeps"][0]["merged"]) == (0.0, LOOKS_EACH + 2)
 
 
 def _wanted(id: str) -> RememberRequested:
