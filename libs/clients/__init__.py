@@ -24,5 +24,6 @@ __all__ = [
     "is_near",
     "knowledge",
     "memory",
+    "mind",
     "outside",
 ]

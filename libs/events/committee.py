@@ -96,6 +96,8 @@ class Task(Value):
     """The agent's tool allowlist: names, `ns.*` or `*`."""
     agent: AgentRole | None = None
     """The chosen agent; None for the default one."""
+    manner: str = ""
+    """How the person wants answers written: their manner alone, never a permission."""
     call: ToolCall | None = None
     """The call that the request asks for: it is the plan, and no other is drafted."""
     calls_most: int = Field(default=20, ge=1)

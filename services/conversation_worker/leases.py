@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from libs.budgets import Payer, paid_by
 from libs.cache import Delta, Stream
 from libs.changes import Cause, Changeset
+from libs.clients import mind
 from libs.errors import SumaError, Unavailable
 from libs.events import Usage
 from libs.leases import Cancelled, Lease
@@ -25,6 +26,9 @@ from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 log = logger("conversation")
 Written = tuple[str, Usage]
+OFFLINE = "offline"
+DEFAULT_AGENT = "default"
+"""The name of the default agent's persona."""
 
 
 class TurnLeases:
@@ -59,6 +63,7 @@ class TurnLeases:
         stream, text, usage = Stream(lease.tenant, conversation.turn.turn_id), "", Usage()
         known = await gathering.known(self._context, lease.tenant, conversation)
         task = self._context.task(conversation, known=known)
+        task = task.model_copy(update={"manner": await self._manner(lease, conversation)})
         with paid_by(Payer(lease.tenant, session, stream.turn)):
             async with _closing(model.answer(task)) as answer:
                 async for said in answer:
@@ -143,6 +148,19 @@ class TurnLeases:
         else:
             uow.take(input, lease.id, given(uow))
         return await self._close(uow)
+
+    async def _manner(self, lease: Lease, conversation: Conversation) -> str:
+        """Return how the person wants the answer written; nothing if the memory service does not answer."""
+        model, turn = self._platform.model, conversation.turn
+        # The offline model has a manner of its own, and need not wait.
+        if model is None or model.name == OFFLINE or turn is None:
+            return ""
+        about = turn.message.principal, turn.message.agent or DEFAULT_AGENT
+        try:
+            return await mind.manner(self._platform, lease.tenant, *about)
+        except SumaError as error:
+            log.info("wrote without a persona", error=str(error))
+            return ""
 
     async def _show(self, stream: Stream, delta: Delta) -> None:
         try:

@@ -22,6 +22,7 @@ from services.gateway.http.middleware.request_guard import RequestGuard
 from services.gateway.http.middleware.web_app import WebApp
 from services.gateway.identity import key_routes as keys
 from services.gateway.identity import oauth, signin, tenants
+from services.gateway.memory import mind
 from services.gateway.memory import routes as memory
 from services.gateway.operators import audit, health, operations
 from services.gateway.operators import dead_letter_routes as dlq
@@ -61,6 +62,7 @@ ROOMS = (
     knowledge,
     budgets,
     memory,
+    mind,
     aliases,
     audit,
     dlq,

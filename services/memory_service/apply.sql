@@ -31,12 +31,14 @@ begin
     if changes ? 'fact.forget' then perform memory.forget_facts(changes -> 'fact.forget'); end if;
 
     if changes ? 'feedback.add' then
-        insert into memory.feedback (tenant_id, feedback_id, user_id, session_id, subject, score, comment)
-        select c.tenant_id, c.feedback_id, c.user_id, c.session_id, c.subject, c.score, c.comment
+        insert into memory.feedback as f (tenant_id, feedback_id, user_id, session_id, subject, score, comment)
+        select distinct on (c.tenant_id, c.feedback_id) c.tenant_id, c.feedback_id, c.user_id, c.session_id, c.subject, c.score, c.comment
         from jsonb_to_recordset(changes -> 'feedback.add') as c(
-            tenant_id text, feedback_id text, user_id text, session_id text, subject text, score double precision, comment text)
-        order by c.tenant_id, c.feedback_id
-        on conflict (tenant_id, feedback_id) do nothing;
+            i int, tenant_id text, feedback_id text, user_id text, session_id text, subject text, score double precision, comment text)
+        order by c.tenant_id, c.feedback_id, c.i desc
+        on conflict (tenant_id, feedback_id) do update
+            set score = excluded.score, comment = excluded.comment, created_at = excluded.created_at
+            where f.user_id = excluded.user_id and f.subject = excluded.subject;
     end if;
 
     done := done || memory.apply_knowledge(changes);

@@ -158,9 +158,11 @@ class Writing:
         written = await self._decide(cause, person, ERASURE, cause.id)
         return written.put(PersonErased(person.id)).then(partial(self._facts_changed, cause.tenant, person.id))
 
-    async def record_feedback(self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...]) -> Written:
-        """Record feedback, under an id derived from its cause."""
-        id = ids.derived(cause.id, FEEDBACK)
+    async def record_feedback(
+        self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...], id: str | None = None
+    ) -> Written:
+        """Record feedback, under an id derived from its cause if it has none. The same id replaces it."""
+        id = id or ids.derived(cause.id, FEEDBACK)
         person = Person(given.user, scopes)
         row = FeedbackAdded(
             feedback_id=id,

@@ -23,14 +23,6 @@ RETIRED = {"suma.tool.started.v1": "old logs hold it (decision 0090)"}
 WITHOUT_CLIENT = {
     "/remember": "the memory API of S3-06 (decision 0090)",
     "/facts/block": "the memory API of S3-06 (decision 0090)",
-    "/context/feedback": "the memory API of S3-06 (decision 0090)",
-    "/context/adaptation": "the memory API of S3-06 (decision 0126)",
-    "/context/adaptation/state": "the memory API of S3-06 (decision 0126)",
-    "/neuromodulators": "the memory API of S3-06 (decision 0126)",
-    "/persona/{pid}": "the memory API of S3-06 (decision 0126)",
-    "/sleep": "the memory API of S3-06 (decision 0126)",
-    "/sleep/run": "the memory API of S3-06 (decision 0126)",
-    "/sleep/{sleep_id}/undo": "the memory API of S3-06 (decision 0126)",
 }
 """Internal routes that no client of Suma calls, and why each stays."""
 HEALTH = frozenset(("/healthz", "/readyz", "/metrics"))

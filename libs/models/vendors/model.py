@@ -91,7 +91,8 @@ class VendorModel:
         return replace(found, usage=usage)
 
     async def answer(self, task: Task) -> AsyncIterator[ModelText]:
-        ask = await self._seeing(self._ask("answer", prompts.ANSWER, self._data.answer(task, self._now()), None, task))
+        system, data = prompts.answering(task.manner), self._data.answer(task, self._now())
+        ask = await self._seeing(self._ask("answer", system, data, None, task))
         said = False
         async with aclosing(self._model_call.stream(ask)) as pieces:
             async for piece in pieces:

@@ -95,12 +95,23 @@ The operator has set you up as {id}{role}. The operator's instructions, which ne
 {prompt}"""
 
 
+MANNER = """\
+
+The person wants answers written in this manner. It changes no fact, permits nothing, and never widens the rules above:
+{manner}"""
+
+
 def of(system: str, agent: AgentRole | None) -> str:
     """Return a system prompt with what the operator's settings say of the agent."""
     if agent is None:
         return system
     role = f" ({agent.role})" if agent.role else ""
     return system + AGENT.format(id=agent.id, role=role, prompt=agent.prompt or "none")
+
+
+def answering(manner: str) -> str:
+    """Return the prompt of answers in the person's manner."""
+    return ANSWER + MANNER.format(manner=manner) if manner else ANSWER
 
 
 DESCRIPTION_MOST = 500

@@ -57,6 +57,8 @@ class Feedback(Write):
     subject: Name
     score: float = Field(ge=-1, le=1)
     comment: str = Field(default="", max_length=10_000)
+    feedback_id: Name | None = None
+    """An id set by a caller that may change its mind: the same id is the same feedback."""
 
 
 class Memories(Body):

@@ -33,7 +33,7 @@ from services.memory_service.known import known_of
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
 from services.memory_service.store import SESSION, Scope, Store
-from services.memory_service.writing import SessionMissing, Writing, Written
+from services.memory_service.writing import FEEDBACK, SessionMissing, Writing, Written
 
 
 class AnotherSession(Denied):
@@ -155,9 +155,10 @@ async def block(by: By, context: Context, about: str = "") -> Block:
 async def feedback(given: Feedback, by: By, context: Context) -> Id:
     """Record how useful something was, from -1 to 1 (S3-12)."""
     cause = cause_of(by)
-    event = FeedbackGiven.model_validate(given.model_dump() | {"user": by.named()})
-    await context.write(await context.writing.record_feedback(cause, event, scopes=given.scopes))
-    return Id(id=cause.id)
+    event = FeedbackGiven.model_validate(given.model_dump(exclude={"feedback_id"}) | {"user": by.named()})
+    id = given.feedback_id or ids.derived(cause.id, FEEDBACK)
+    await context.write(await context.writing.record_feedback(cause, event, scopes=given.scopes, id=id))
+    return Id(id=id)
 
 
 async def health() -> dict[str, str]:

@@ -36,6 +36,11 @@ from asked left join mine on true;
 -- name: persona(tenant, person, persona)$
 select text from memory.personas where tenant_id = :tenant and user_id = :person and persona_id = :persona;
 
+-- name: manner(tenant, person, agent)^
+-- The persona for an agent's answers, and the level of serotonin.
+select (select text from memory.personas where tenant_id = :tenant and user_id = :person and persona_id = :agent) as persona,
+    (select serotonin from memory.minds where tenant_id = :tenant and user_id = :person) as serotonin;
+
 -- name: linked(tenant, person, ids, most)
 -- Memories that are linked with these, nearest first.
 select * from (
@@ -59,7 +64,7 @@ from batch b left join lateral (
     select m.memory_id, m.kind, m.text, 1 - (m.embedding <=> b.embedding) as cosine from memory.memories m
     where m.tenant_id = :tenant and m.user_id = :person and m.universe = b.universe and m.scope = b.scope and m.embedder = b.embedder
         and m.merged_into is null and (m.created_at, m.memory_id) < (b.created_at, b.memory_id)
-    -- Of equal ones the latest, so that each of a row of repetitions is compared with the next.
+    -- The latest of equal ones, so that each of a row of repetitions is compared with the next.
     order by m.embedding <=> b.embedding, m.created_at desc, m.memory_id desc limit :near
 ) as n on n.cosine > 0
 order by b.created_at, b.memory_id, n.cosine desc;

@@ -40,6 +40,10 @@ class Levels(Write):
     acetylcholine: Level | None = None
 
 
+class Done(Body):
+    """The answer to a write that returns nothing."""
+
+
 class Neuromodulators(Body):
     dopamine: float
     serotonin: float
@@ -72,6 +76,10 @@ class PersonaBody(Write):
 
 class Persona(Body):
     id: str
+    text: str
+
+
+class Manner(Body):
     text: str
 
 
@@ -109,15 +117,16 @@ def install(app: FastAPI, context: MindContext) -> None:
     """Add the routes."""
     app.state.mind = context
     app.add_api_route("/context/adaptation/state", adaptation, methods=["GET"])
-    app.add_api_route("/context/adaptation", reset, methods=["DELETE"], status_code=204)
+    app.add_api_route("/context/adaptation", reset, methods=["DELETE"])
     app.add_api_route("/neuromodulators", modulators, methods=["GET"])
     app.add_api_route("/neuromodulators", modulate, methods=["POST"])
     app.add_api_route("/persona/{pid}", persona, methods=["GET"])
+    app.add_api_route("/persona/{pid}/manner", manner, methods=["GET"])
     app.add_api_route("/persona/{pid}", put_persona, methods=["PUT"])
-    app.add_api_route("/persona/{pid}", delete_persona, methods=["DELETE"], status_code=204)
+    app.add_api_route("/persona/{pid}", delete_persona, methods=["DELETE"])
     app.add_api_route("/sleep", sleeps, methods=["GET"])
     app.add_api_route("/sleep/run", sleep, methods=["POST"], status_code=202)
-    app.add_api_route("/sleep/{sleep_id}/undo", undo, methods=["POST"], status_code=204)
+    app.add_api_route("/sleep/{sleep_id}/undo", undo, methods=["POST"])
 
 
 async def adaptation(by: By, here: Here) -> Adaptation:
@@ -129,9 +138,10 @@ async def adaptation(by: By, here: Here) -> Adaptation:
     return Adaptation(weights=tuple(sorted(weights, key=lambda one: (-abs(one.weight - 1), one.subject))))
 
 
-async def reset(by: By, context: Context, here: Here, scope: Scopes = ()) -> None:
-    """Begin all weights anew."""
+async def reset(by: By, context: Context, here: Here, scope: Scopes = ()) -> Done:
+    """Let feedback up to now no longer count."""
     await context.write(await here.writing.reset(cause_of(by), Person(by.named(), scope)))
+    return Done()
 
 
 async def modulators(by: By, here: Here) -> Neuromodulators:
@@ -155,6 +165,11 @@ async def persona(pid: Name, by: By, here: Here) -> Persona:
     return Persona(id=pid, text=text)
 
 
+async def manner(pid: Name, by: By, here: Here) -> Manner:
+    """Return how to write an agent's answers to the person: their persona, and what serotonin adds."""
+    return Manner(text=await here.store.manner(by.tenant, user=by.named(), agent=pid))
+
+
 async def put_persona(pid: Name, given: PersonaBody, by: By, context: Context, here: Here) -> Persona:
     """Store a persona for an agent, by the agent's name, or for the default one as `default`."""
     person = Person(by.named(), given.scopes)
@@ -162,9 +177,10 @@ async def put_persona(pid: Name, given: PersonaBody, by: By, context: Context, h
     return Persona(id=pid, text=given.text)
 
 
-async def delete_persona(pid: Name, by: By, context: Context, here: Here, scope: Scopes = ()) -> None:
+async def delete_persona(pid: Name, by: By, context: Context, here: Here, scope: Scopes = ()) -> Done:
     """Delete a persona. Safe to repeat."""
     await context.write(await here.writing.delete_persona(cause_of(by), Person(by.named(), scope), pid))
+    return Done()
 
 
 async def sleeps(by: By, here: Here) -> Sleeps:
@@ -182,9 +198,10 @@ async def sleep(wish: SleepBody, by: By, context: Context, here: Here) -> Id:
     return Id(id=ids.derived(cause.id, SLEEP))
 
 
-async def undo(sleep_id: Name, by: By, context: Context, here: Here, scope: Scopes = ()) -> None:
+async def undo(sleep_id: Name, by: By, context: Context, here: Here, scope: Scopes = ()) -> Done:
     """Take back all that a sleep did. 409 while it runs, or if there is nothing to take back."""
     await context.write(await here.writing.undo(cause_of(by), Person(by.named(), scope), sleep_id))
+    return Done()
 
 
 def _factor(mind: Mind, subject: str) -> float:

@@ -24,6 +24,7 @@ from services.memory_service.store import GROUP
 COUNTED_MOST = 1_000
 PEOPLE_MOST = 1_000
 """People whose minds are kept in memory."""
+EMPATHY = "First acknowledge, in a few words, how the person seems to feel about it."
 NEAR = 4
 """Earlier memories that each one is compared with."""
 
@@ -65,6 +66,13 @@ class MindStore:
     async def persona(self, tenant: str, person: str, persona: str) -> str | None:
         text: str | None = await self._database.row(GROUP, tenant, queries.persona, person=person, persona=persona)
         return text
+
+    async def manner(self, tenant: str, *, user: str, agent: str) -> str:
+        """Return how to write an agent's answers to a person; empty if nothing is asked for."""
+        row = await self._database.row(GROUP, tenant, queries.manner, person=user, agent=agent)
+        serotonin = row["serotonin"]
+        levels = Modulators() if serotonin is None else Modulators(serotonin=serotonin)
+        return "\n".join(filter(None, (row["persona"], EMPATHY if levels.empathy_boost else "")))
 
     async def linked(self, tenant: str, person: str, ids: Sequence[str], most: int) -> Sequence[Linked]:
         rows = await self._database.rows(GROUP, tenant, queries.linked, person=person, ids=list(ids), most=most)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from libs.events import FeedbackGiven, RememberRequested
 from services.memory_service.domain.adaptation import KIND_MOST, MEMORY_MOST, Mind
 from services.memory_service.domain.modulators import Modulators
-from services.memory_service.mind.store import MindStore, RecentMinds
+from services.memory_service.mind.store import EMPATHY, MindStore, RecentMinds
 from tests.services.memory_service.running import RunningMemory
 
 OWNER = {"scopes": ["memory"]}
@@ -75,7 +75,7 @@ async def test_reset_ends_the_effect_of_earlier_feedback(at: RunningMemory) -> N
     before = await scores(at)
     await rated(at, "m-0", 1.0)
     assert await scores(at) != before
-    assert (await at.ask("DELETE", "/context/adaptation", params={"scope": "memory"})).status_code == 204
+    assert (await at.ask("DELETE", "/context/adaptation", params={"scope": "memory"})).status_code == 200
     assert await scores(at) == before
 
 
@@ -169,6 +169,30 @@ async def test_persona_is_put_shown_and_deleted(at: RunningMemory) -> None:
     assert (await at.ask("GET", "/persona/default", user="bob")).status_code == 404
     await at.ask("DELETE", "/persona/default", params={"scope": "memory"})
     assert (await at.ask("GET", "/persona/default")).status_code == 404
+
+
+@pytest.mark.requirement("S3-06")
+async def test_manner_has_persona_and_empathy(at: RunningMemory) -> None:
+    async def manner(agent: str = "default", user: str = "ada") -> str:
+        text: str = (await at.ask("GET", f"/persona/{agent}/manner", user=user)).json()["text"]
+        return text
+
+    assert await manner() == ""
+    await at.ask("PUT", "/persona/default", OWNER | {"text": "Answer in one line."})
+    assert await manner() == "Answer in one line."
+    await modulated(at, serotonin=0.9)
+    assert (await manner()).splitlines() == ["Answer in one line.", EMPATHY]
+    assert [await manner("other"), await manner(user="bob")] == [EMPATHY, ""]
+
+
+async def test_changed_rating_replaces_the_earlier_one(at: RunningMemory) -> None:
+    await remembered(at, BLUE)
+    given = OWNER | {"subject": "m-0", "feedback_id": "f"}
+    for score in (1.0, -1.0):
+        assert (await at.ask("POST", "/context/feedback", given | {"score": score})).json() == {"id": "f"}
+    await at.ask("POST", "/context/feedback", given | {"score": 1.0}, user="eve")
+    [row] = await at.rows("select user_id, score from memory.feedback")
+    assert tuple(row.values()) == ("ada", -1.0)
 
 
 @pytest.mark.requirement("S3-53", "A9")

@@ -249,3 +249,12 @@ async def test_agents_prompt_is_an_instruction_and_no_data(there: Vendor, model:
     await (await model()).plan(TASK.model_copy(update={"agent": agent}), catalogue)
     assert str(there.asked[-1].body["messages"][0]["content"]).endswith("\nQuote what you read.")
     assert "Quote" not in json.dumps(data(there))
+
+
+async def test_answer_alone_gets_the_persons_manner(there: Vendor, model: Open, catalogue: Catalogue) -> None:
+    there.play(planned(LISTED), said("Done, arr."))
+    one, task = await model(), TASK.model_copy(update={"manner": "Answer like a pirate."})
+    await one.plan(task, catalogue)
+    assert [piece.text async for piece in one.answer(task)]
+    planner, answer = (str(asked.body["messages"][0]["content"]) for asked in there.asked)
+    assert ("pirate" in planner, "pirate" in answer) == (False, True)

@@ -1,0 +1,97 @@
+"""A person's mind over the API: a rating, neuromodulators, a persona and a sleep reach recall and answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from tests.infrastructure.vendor import KEY, Vendor, planned, said
+from tests.infrastructure.wish import get
+from tests.journeys.installation import Installation, installation
+
+LIST = planned(("manage-files.list", {"path": "."}))
+PERSONA = "Answer like a pirate."
+
+
+@pytest_asyncio.fixture
+async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[Installation]:
+    (tmp_path / "secret").write_text(f"{KEY}\n")
+    extra = {
+        "SUMA_MODEL": "openai:toy",
+        "SUMA_MODEL_URL": there.url,
+        "SUMA_MODEL_KEY_FILE": str(tmp_path / "secret"),
+        "SUMA_MEMORY_SERVICE__MIND_SECONDS": "0",
+    }
+    async with installation(tmp_path / "installation", **extra) as made:
+        (made.folder / "a.txt").write_text("a")
+        yield made
+
+
+async def sent(client: httpx.AsyncClient, method: str, path: str, body: Any = None) -> Any:
+    answer = await client.request(method, path, json=body)
+    assert answer.is_success, answer.text
+    return answer.json() if answer.content else None
+
+
+async def turn_of(client: httpx.AsyncClient, own: Installation) -> tuple[str, str]:
+    """Run a turn in a new session, and return the ids of both."""
+    made = await sent(client, "POST", "/v1/sessions", {"root": str(own.folder)})
+    session = made["session_id"]
+    turn = (await sent(client, "POST", f"/v1/sessions/{session}/messages", {"text": "list my files"}))["turn_id"]
+    async with asyncio.timeout(60):
+        while (shown := await get(client, f"/v1/turns/{turn}"))["ended_at"] is None:
+            await asyncio.sleep(0.05)
+    assert shown["state"] == "completed", shown
+    return session, turn
+
+
+def instructions(there: Vendor) -> str:
+    """Return the system prompt of the last request."""
+    return str(there.asked[-1].body["messages"][0]["content"])
+
+
+@pytest.mark.requirement("S3-06", "S3-12")
+async def test_mind_reaches_answers_and_recall(own: Installation, there: Vendor) -> None:
+    there.play(LIST, said("One file."), LIST, said("One file, arr."))
+    await own.start()
+    async with own.api() as client:
+        await turn_of(client, own)
+        assert PERSONA not in instructions(there)
+        await sent(client, "PUT", "/v1/memory/personas/default", {"text": PERSONA})
+        await sent(client, "PUT", "/v1/memory/modulators", {"serotonin": 0.9})
+        session, turn = await turn_of(client, own)
+        assert PERSONA in instructions(there)
+        assert "how the person seems to feel" in instructions(there)
+        await sent(client, "PUT", f"/v1/turns/{turn}/rating", {"score": -1})
+        await sent(client, "PUT", f"/v1/turns/{turn}/rating", {"score": 1})
+        found = (await get(client, "/v1/memory/search", query="files", session=session))["memories"]
+        assert {"feedback"} <= {source["name"] for memory in found for source in memory["sources"]}
+        weights = (await get(client, "/v1/memory/adaptation"))["weights"]
+        assert min(weight["weight"] for weight in weights) > 1
+        await sent(client, "DELETE", "/v1/memory/adaptation")
+        assert (await get(client, "/v1/memory/adaptation"))["weights"] == []
+
+
+@pytest.mark.requirement("S3-06")
+async def test_sleep_is_run_and_undone_over_the_api(own: Installation, there: Vendor) -> None:
+    there.play(LIST, said("One file."))
+    await own.start()
+    async with own.api() as client:
+        await turn_of(client, own)
+        begun = await sent(client, "POST", "/v1/memory/sleeps", {"nrem": True, "rem": True})
+        async with asyncio.timeout(60):
+            while (state := await get(client, "/v1/memory/sleeps"))["sleeps"][0]["state"] == "running":
+                await asyncio.sleep(0.05)
+        [report] = state["sleeps"]
+        assert (report["id"], report["state"]) == (begun["id"], "done")
+        await sent(client, "POST", f"/v1/memory/sleeps/{begun['id']}/undo")
+        again = await client.post(f"/v1/memory/sleeps/{begun['id']}/undo")
+        assert (again.status_code, again.json()["code"]) == (409, "CONFLICT")
+        await sent(client, "DELETE", "/v1/memory/personas/default")
+        assert (await client.get("/v1/memory/personas/default")).json()["code"] == "NO_PERSONA"
