@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from libs.errors import Unavailable
+from libs.resilience import Level
 from libs.search import NOTHING, Embedder, Match, Reranker, Vector, offline, rerank
 from libs.search.words import FILLERS, words
 from libs.telemetry.logs import logger
@@ -46,10 +47,13 @@ class Recalling:
         minds: RecentMinds,
         reranker: Reranker | None = None,
         noticed: Callable[[Scope, Ranked], None] = lambda scope, ranked: None,
+        strain: Callable[[], Level] = lambda: Level.NONE,
     ) -> None:
-        """`noticed` is called with what each recall has searched."""
+        """`noticed` is called with what each recall has searched; `strain` is how far the embedder's server is
+        degraded.
+        """
         self._store, self._embedder, self._minds, self._reranker = store, embedder, minds, reranker
-        self._noticed = noticed
+        self._noticed, self._strain = noticed, strain
 
     async def recall(self, scope: Scope, query: str, top_k: int) -> Recall:
         """Return the best memories, best first: fewer when the person is focused, with linked ones if there is room.
@@ -85,6 +89,9 @@ class Recalling:
         return await self._store.ranked(scope, given, words=words, pool=pool)
 
     async def _embedded(self, embedder: Embedder, query: str) -> Vector:
+        # A server that takes over 15 s would hold up the turn for longer than its vectors are worth.
+        if self._strain() >= Level.SEVERE:
+            return NOTHING
         try:
             return await embedder.embed_query(query)
         except Unavailable:
@@ -93,7 +100,7 @@ class Recalling:
 
     async def _ordered(self, query: str, found: Sequence[Found], most: int, levels: Modulators) -> Sequence[Match]:
         matches = fused(found, levels)[:most]
-        if self._reranker is None or not matches:
+        if self._reranker is None or not matches or self._strain() >= Level.MODERATE:
             return matches
         try:
             return await rerank(query, matches, {one.id: one.text for one in found}, self._reranker)

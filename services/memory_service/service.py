@@ -30,7 +30,7 @@ def build(platform: Platform) -> Service:
     extracting = Extracting(store, writing, after=settings.extract_after)
     handlers = Handlers(writing, minds.sleeping, extracting)
     upkeep = Upkeep(platform, store, index_from=settings.index_from)
-    recalling = Recalling(store, embedder, minds.recent, noticed=upkeep.noticed)
+    recalling = Recalling(store, embedder, minds.recent, noticed=upkeep.noticed, strain=minds.strain)
     knowing = Knowing(store, recent, settings)
     knowledge = Knowledge(platform)
     context = RouteContext(platform, store, writing, recalling, settings)
@@ -47,6 +47,7 @@ def build(platform: Platform) -> Service:
         batch_delay=BATCH_SECONDS,
         schema=SCHEMA,
         tasks=[upkeep.run, minds.sleeping.watch],
+        started=minds.started,
         kinds=[knowledge.kind, extracting.kind, *minds.kinds, *upkeep.kinds],
         api=Api(minds.install(api.build(context, knowledge))),
         queries={

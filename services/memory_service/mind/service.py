@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
 
-from libs.runtime import Kind, Platform
+from libs.resilience import GuardedCalls, Level
+from libs.runtime import Health, Kind, Platform
 from services.memory_service.mind import routes
 from services.memory_service.mind.sleeping import Sleeping
 from services.memory_service.mind.store import MindStore, RecentMinds
 from services.memory_service.mind.writing import SLEEP, MindWriting
 from services.memory_service.settings import Settings
 
+EMBEDDER = "embedder"
+"""The guard of calls to an embedder's server."""
 SLEEPS_AT_ONCE = 2
 """A sleep compares vectors in the database that recalls also need."""
 
@@ -27,6 +30,16 @@ class Minds:
     recent: RecentMinds
     writing: MindWriting
     sleeping: Sleeping
+
+    guarded_calls: GuardedCalls
+
+    def strain(self) -> Level:
+        """Return how far the embedder's server is degraded; not at all if it is in this process."""
+        return next((call.level() for call in self.guarded_calls if call.name == EMBEDDER), Level.NONE)
+
+    def started(self, _: Callable[[], Sequence[str]], health: Health) -> None:
+        """Let no sleep begin by itself while a dependency of the process is degraded."""
+        self.sleeping.rests_while(lambda: health.level is not Level.NONE)
 
     @property
     def kinds(self) -> Sequence[Kind[Any]]:
@@ -42,4 +55,5 @@ class Minds:
 def build(platform: Platform, settings: Settings) -> Minds:
     store, writing = MindStore(platform.database), MindWriting(platform.policy, platform.embedder)
     sleeping = Sleeping(store, writing, platform.embedder, platform.writer.apply, load_memories=settings.load_memories)
-    return Minds(store, RecentMinds(store, settings.mind_seconds), writing, sleeping)
+    recent = RecentMinds(store, settings.mind_seconds)
+    return Minds(store, recent, writing, sleeping, platform.guarded_calls)

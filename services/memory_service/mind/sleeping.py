@@ -56,8 +56,13 @@ class Sleeping:
     ) -> None:
         self._store, self._writing, self._embedder, self._apply = store, writing, embedder, apply
         self._load_memories = load_memories
+        self._degraded: Callable[[], bool] = lambda: False
         self._counts = Counter[tuple[str, str]]()
         self._looks = asyncio.Queue[tuple[str, Person]](LOOKS_MOST)
+
+    def rests_while(self, degraded: Callable[[], bool]) -> None:
+        """Begin no sleep by itself while this holds: it is background work, which needs the same database."""
+        self._degraded = degraded
 
     def load(self, awake: int) -> float:
         """Return the cognitive load, from 0 to 1: the share of memories that may wait for sleep."""
@@ -82,6 +87,8 @@ class Sleeping:
                 log.warning("could not start a sleep", reason=str(error))
 
     async def _start_if_tired(self, tenant: str, person: Person) -> None:
+        if self._degraded():
+            return
         mind = await self._store.mind(tenant, person.id)
         latest = await self._store.sleeps(tenant, person.id, most=1)
         if self.load(mind.awake) > LOAD_MOST and not (latest and latest[0].state == "running"):

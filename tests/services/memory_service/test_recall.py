@@ -7,6 +7,7 @@ from typing_extensions import override
 
 from libs.clients.memory import recall
 from libs.errors import Unavailable
+from libs.resilience import Level
 from libs.search import Embedder, HashedEmbedder, Vector
 from libs.search import Reranker as RerankerPort
 from services.memory_service.mind.store import MindStore, RecentMinds
@@ -86,6 +87,24 @@ async def test_memories_are_found_by_words_without_the_embedder(at: RunningMemor
     by = recalling(at, Away())
     [found] = (await by.recall(Scope("acme", "session", "s-1", "ada"), "blue folder", 2)).memories
     assert (found.text, [one.name for one in found.sources]) == (BLUE, ["words"])
+
+
+@pytest.mark.requirement("S3-58")
+@pytest.mark.parametrize(
+    ("strain", "rankings"),
+    [
+        (Level.MINOR, ["vectors", "words", "reranker"]),
+        (Level.MODERATE, ["vectors", "words"]),
+        (Level.SEVERE, ["words"]),
+    ],
+)
+async def test_degraded_embedder_leaves_rankings_out(at: RunningMemory, strain: Level, rankings: Sequence[str]) -> None:
+    await at.remember(BLUE)
+    database = at.platform.database
+    minds = RecentMinds(MindStore(database), 0)
+    by = Recalling(Store(database), at.platform.embedder, minds, Reranker("blue"), lambda: strain)
+    [found] = (await by.recall(Scope("acme", "session", "s-1", "ada"), "blue folder", 2)).memories
+    assert [source.name for source in found.sources] == rankings
 
 
 class Reranker:
