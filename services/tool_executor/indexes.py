@@ -247,7 +247,8 @@ class Indexes:
                 # As long as the work: turns need the processor more.
                 await asyncio.sleep(self._now() - began)
             indexed.complete = indexed.scan is scan and not more
-        except SumaError as error:
+        # The folder may be gone by now.
+        except (SumaError, OSError) as error:
             log.warning("left a content index incomplete", root=str(view[1]), error=str(error))
 
     def _read(self, indexed: Indexed, texts: Texts, scan: Scan) -> bool:

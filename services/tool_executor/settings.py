@@ -80,7 +80,7 @@ class Settings(Limits):
     index_text_bytes_most: int = Field(default=64 << 20, ge=1)
     """Maximum of all files of one folder; a search counts the others as stale."""
     index_passages_most: int = Field(default=20_000, ge=0)
-    """Passages of one folder that are found by their meaning, of 1.5 KB each; other files are found by their words."""
+    """Passages of one folder that are found by their meaning, of 0.8 KB each; other files are found by their words."""
     block_on_stale: bool = False
     """Refuse a search while files are not indexed as they are, instead of a warning in its answer (S4-23)."""
 

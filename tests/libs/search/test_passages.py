@@ -30,6 +30,14 @@ async def test_the_nearest_passage_of_each_file_is_found() -> None:
     assert (await found(passages, "sun for tomatoes"))[0] == ("garden.txt", 1)
 
 
+async def test_a_kept_cosine_is_near_the_real_one() -> None:
+    passages = Passages(100)
+    await put(passages, "letter.txt", LETTER)
+    vector = await HashedEmbedder().embed_query("the dentist's bill")
+    real = float((await HashedEmbedder().embed_documents([LETTER.split("\n\n")[1]]))[0] @ vector)
+    assert passages.near(vector, 0.2, lambda _: True)[0].cosine == pytest.approx(real, abs=0.01)
+
+
 async def test_removed_and_replaced_passages_are_not_found() -> None:
     passages = Passages(100)
     await put(passages, "a.txt", LETTER)

@@ -78,6 +78,19 @@ async def test_an_outside_change_embeds_only_the_changed_file(tmp_path: Path) ->
         assert indexed.progress == (1, 1)
 
 
+async def test_a_folder_that_is_gone_stops_no_other(tmp_path: Path) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    (there := tmp_path / "there").mkdir()
+    (there / "a.txt").write_text("the harbour at night")
+    (gone / "b.txt").write_text("the castle at dawn")
+    async with running(Counting()) as indexes:
+        assert (await followed(indexes, gone)).progress == (1, 1)
+        (gone / "b.txt").unlink()
+        gone.rmdir()
+        indexes.rescan((TENANT, gone))
+        assert (await followed(indexes, there)).progress == (1, 1)
+
+
 @pytest.mark.requirement("S4-17", "S4-44")
 async def test_a_changed_model_embeds_all_files_again(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the harbour at night")
