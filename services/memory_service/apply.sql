@@ -50,10 +50,6 @@ begin
 
     -- person.erase: all that is remembered of a person, in every table. Last: it follows what the same batch adds.
     if changes ? 'person.erase' then
-        perform bus.erase('memory', b.tenant_id, 'base_id', array_agg(b.base_id))
-        from memory.knowledge_bases b join jsonb_to_recordset(changes -> 'person.erase') as c(tenant_id text, user_id text)
-            using (tenant_id, user_id)
-        group by b.tenant_id;
         perform bus.erase('memory', c.tenant_id, 'user_id', array_agg(c.user_id))
         from jsonb_to_recordset(changes -> 'person.erase') as c(tenant_id text, user_id text) group by c.tenant_id;
     end if;

@@ -13,10 +13,11 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request
 
 from libs.errors import NotFound
 from libs.runtime import Platform
+from libs.search import fuse
 from services.memory_service.api.bodies import Body, Forgotten, Memories, Name
 from services.memory_service.api.callers import By, cause_of, write
-from services.memory_service.domain.ranking import Found, best, fused
-from services.memory_service.recalling import POOL, QUERY_MOST, without_fillers
+from services.memory_service.domain.ranking import WORDS, Recalled
+from services.memory_service.recalling import QUERY_MOST, without_fillers
 from services.memory_service.store import GROUP
 from services.memory_service.writing import Person, Writing
 
@@ -90,10 +91,11 @@ async def memories(
 @router.get("/memories/search")
 async def search(query: str, by: By, here: Here, most: Most = 20) -> Memories:
     """Return the person's memories of every session that share words with a query, best first."""
-    asked = {"person": by.named(), "words": without_fillers(query[:QUERY_MOST]), "pool": most * POOL}
+    asked = {"person": by.named(), "words": without_fillers(query[:QUERY_MOST]), "most": most}
     rows = await here.platform.database.rows(GROUP, by.tenant, queries.worded, **asked)
-    found = [Found(*row.values()) for row in rows]
-    return Memories(memories=best(found, fused(found), most))
+    matches = {match.id: match for match in fuse({WORDS: [row["id"] for row in rows]})}
+    found = (Recalled(**row, score=matches[row["id"]].score, sources=matches[row["id"]].sources) for row in rows)
+    return Memories(memories=tuple(found))
 
 
 @router.delete("/memories/{memory_id}")

@@ -12,17 +12,15 @@ order by m.created_at desc, m.memory_id desc limit :most;
 -- Whether a memory is this person's.
 select exists (select from memory.memories m where m.tenant_id = :tenant and m.memory_id = :memory and m.user_id = :person);
 
--- name: worded(tenant, person, words, pool)
+-- name: worded(tenant, person, words, most)
 -- A person's memories of every session, by common words, best first.
 with asked as materialized (
     select replace(plainto_tsquery('pg_catalog.simple', :words)::text, ' & ', ' | ')::tsquery as any_word
 )
-select m.memory_id, m.text, m.kind, m.created_at, null::bigint as near,
-    row_number() over (order by ts_rank(m.tsv, asked.any_word) desc, m.memory_id) as worded,
-    null::double precision as similarity, ts_rank(m.tsv, asked.any_word) as overlap
+select m.memory_id as id, m.text, m.kind, m.created_at
 from memory.memories m cross join asked
-where m.tenant_id = :tenant and m.user_id = :person and m.tsv @@ asked.any_word
-order by worded limit :pool;
+where m.tenant_id = :tenant and m.user_id = :person and m.merged_into is null and m.tsv @@ asked.any_word
+order by ts_rank(m.tsv, asked.any_word) desc, m.memory_id limit :most;
 
 -- name: held(tenant, person)
 -- All that is remembered of a person, whichever table it is in.

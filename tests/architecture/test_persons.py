@@ -18,8 +18,6 @@ WITH_ANOTHER = {
     "gateway.uploads": "`upload.drop`, by principal",
     "gateway.upload_parts": "`upload.drop`, with their upload",
     "gateway.upload_blobs": "collected once nothing refers to them",
-    "memory.knowledge_files": "`person.erase`, with their base",
-    "memory.knowledge_chunks": "`person.erase`, with their base",
 }
 """Tables that are erased by another way."""
 KEPT = {

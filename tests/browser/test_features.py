@@ -165,6 +165,31 @@ async def test_session_is_found_and_shared(person: Visitor, browser: Browser, li
         await expect(theirs.get_by_role("link", name=re.compile("^Quarterly reports"))).to_be_visible()
 
 
+async def test_fact_is_corrected_and_forgotten(person: Visitor, live: Live) -> None:
+    async with live.installation.api() as api:
+        await api.put("/v1/memory/facts", json={"key": "club", "value": "Chess"})
+    page = await person.open("/memory")
+    await page.get_by_role("button", name="Correct club").click()
+    await page.get_by_label("club", exact=True).fill("Go")
+    await page.get_by_role("button", name="Save").click()
+    facts = page.get_by_role("region", name="Facts")
+    await expect(facts).to_contain_text("club Go")
+    await expect(facts).not_to_contain_text("Chess")
+    await page.get_by_label("Show history").check()
+    await expect(facts).to_contain_text("club Chess")
+    await page.get_by_role("button", name="Forget club").click()
+    await expect(facts).not_to_contain_text("club")
+
+
+async def test_recall_explains_why_a_memory_fits_a_task(person: Visitor, live: Live) -> None:
+    session, _ = await _done(live, live.folder("recalled", TWINS))
+    page = await person.open("/memory")
+    recall = page.get_by_role("region", name="Recall")
+    await recall.get_by_label("Session").select_option(session)
+    await recall.get_by_label("Task").select_option(index=1)
+    await expect(recall.get_by_role("listitem").first).to_contain_text(re.compile(r"score \d\.\d\d: \w+ no\. \d"))
+
+
 async def test_skill_is_tried_on_an_example(person: Visitor) -> None:
     page = await person.open("/skills/remove-duplicates")
     await page.get_by_label("What should it do?").fill("remove the duplicates")

@@ -43,6 +43,8 @@ async def seeded(live: Live) -> Seeded:
         done, turn = await _task(api, live, "done")
         await approve_all(api, done, turn)
         await api.post("/v1/admin/keys", json={"name": LONG[:60], "principal": "ada", "roles": ["user", "auditor"]})
+        for key, value in (("employer", "Acme Labs"), ("employer", LONG), ("allergic to", "nuts")):
+            await api.put("/v1/memory/facts", json={"key": key, "value": value})
         paths = (await api.get("/openapi.json")).json()["paths"]
     return Seeded(waiting, done, {path: _example(paths[path]) for path in ("/v1/admin/dlq", "/v1/admin/tools")})
 

@@ -196,19 +196,23 @@ async def test_another_tenants_turn_looks_like_none(served: Served, revision: st
         assert seen == none
 
 
-async def test_resources_show_sessions_results_and_the_audit_head(served: Served) -> None:
+OWN = ("suma://audit/head", "suma://memory/facts")
+
+
+async def test_resources_show_sessions_results_facts_and_the_audit_head(served: Served) -> None:
     folder = served.at.folder(*(f"{'long' * 20}-{n}.txt" for n in range(900)), at="large")
     async with served.client("2026-07-28") as client:
         large = await client.call_tool("manage-files__list", {"path": ".", "root": str(folder)})
         turn, session = large.structured_content["turn_id"], large.structured_content["session_id"]
         listed = {str(each.uri) for each in (await client.list_resources()).resources}
-        assert {f"suma://sessions/{session}", "suma://audit/head", "skill://manage-files/SKILL.md"} <= listed
+        assert {f"suma://sessions/{session}", *OWN, "skill://manage-files/SKILL.md"} <= listed
         links = [block.uri for block in large.content if block.type == "resource_link"]
-        seen = [await client.read_resource(uri) for uri in (*links, f"suma://sessions/{session}", "suma://audit/head")]
-    result, shown, head = [json.loads(each.contents[0].model_dump()["text"]) for each in seen]
+        seen = [await client.read_resource(uri) for uri in (*links, f"suma://sessions/{session}", *OWN)]
+    result, shown, head, known = [json.loads(each.contents[0].model_dump()["text"]) for each in seen]
     assert result["count"] == 900
     assert [each["turn_id"] for each in shown["turns"]] == [turn]
     assert head["count"] > 0
+    assert known == {"facts": []}
     assert {"asset.read", "admin.audit"} <= {record.action for record in await actions(served)}
 
 

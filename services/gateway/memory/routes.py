@@ -72,14 +72,14 @@ async def list_facts(
     about: Annotated[str, Query(max_length=QUERY_MOST, description="Only the facts that these words mean")] = "",
 ) -> FactList:
     """List the facts about the caller, latest first."""
-    return FactList(facts=await facts_of(here, who, history=history, about=about))
+    return await facts(here, who, history=history, about=about)
 
 
 @router.put("/v1/memory/facts")
 async def state_fact(here: Here, who: Authenticated, body: FactStated) -> FactList:
     """State a fact, or correct one. Safe to repeat."""
     await memory.state(here.platform, who.tenant, who.id, sorted(who.scopes), body.model_dump())
-    return FactList(facts=await facts_of(here, who))
+    return await facts(here, who)
 
 
 @router.delete("/v1/memory/facts/{fact_id}", responses=raises(NoSuchFact))
@@ -98,9 +98,7 @@ async def list_memories(
     """List the caller's memories, latest first."""
     if session is not None:
         await here.readable(who, session)
-    found = await memory.memories(here.platform, who.tenant, who.id, session=session, before=before, most=limit)
-    shown = tuple(MemoryShown.model_validate(one) for one in found)
-    return MemoryList(memories=shown, next=shown[-1].id if len(shown) == limit else None)
+    return await latest(here, who, session=session, before=before, limit=limit)
 
 
 @router.delete("/v1/memory/memories/{memory_id}", responses=raises(NoSuchMemory))
@@ -166,9 +164,19 @@ async def erase(request: Request, here: Here, who: Authenticated, key: Idempoten
     return await commands.write(here, who, IdempotentRequest.of(request, key, None), decide)
 
 
-async def facts_of(here: Sessions, who: Principal, *, history: bool = False, about: str = "") -> tuple[FactShown, ...]:
+async def facts(here: Sessions, who: Principal, *, history: bool = False, about: str = "") -> FactList:
+    """Return what is known of a principal, who may read it."""
     found = await memory.facts(here.platform, who.tenant, who.id, history=history, about=about)
-    return tuple(FactShown.model_validate(one) for one in found)
+    return FactList(facts=tuple(FactShown.model_validate(one) for one in found))
+
+
+async def latest(
+    here: Sessions, who: Principal, *, session: str | None = None, before: str | None = None, limit: int = 100
+) -> MemoryList:
+    """Return a page of the memories of a principal, who may read them."""
+    found = await memory.memories(here.platform, who.tenant, who.id, session=session, before=before, most=limit)
+    shown = tuple(MemoryShown.model_validate(one) for one in found)
+    return MemoryList(memories=shown, next=shown[-1].id if len(shown) == limit else None)
 
 
 async def rows_of(here: Sessions, who: Principal) -> AsyncIterator[Held]:

@@ -35,6 +35,9 @@ class Answering(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._say(None)
 
+    def do_DELETE(self) -> None:
+        self._say(None)
+
     def do_POST(self) -> None:
         self._say(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 

@@ -9,9 +9,19 @@ import pytest
 
 from libs import ids
 from libs.database import Dsns
-from libs.events import StepChanged, ToolDenied, ToolRequested, ToolSucceeded, TurnEnded
+from libs.events import (
+    CallsEraseRequested,
+    EventDeadLettered,
+    StepChanged,
+    ToolDenied,
+    ToolRequested,
+    ToolSucceeded,
+    TurnEnded,
+)
 from libs.events.values import Hitl
-from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
+from libs.identity.grants import issue_erasure
+from services.tool_executor.workspaces import GROUP, queries
+from tests.support.platform import TENANT, RunningPlatform, plan, run_platform, scripted_model
 
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
 HOUR = 3600.0
@@ -108,3 +118,22 @@ async def test_executor_refuses_a_call_that_policy_does_not_decide(home: Dsns, t
         denied = await at.until(ToolDenied, session="s")
         assert (denied.link, denied.reason.split(":")[0]) == ("policy", "POLICY_UNAVAILABLE")
         assert (await at.ended(turn, session="s")).state == "cancelled"
+
+
+@pytest.mark.requirement("A14a")
+async def test_calls_are_erased_only_with_their_sessions_grant(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
+        await granted(at)
+        keys, before = at.platform.keys, await kept(at)
+        assert before
+        for grant in ("forged", issue_erasure(keys, TENANT, "other"), issue_erasure(keys, "foreign", "s")):
+            await at.publish(CallsEraseRequested(grant=grant), session="s")
+            await at.until(EventDeadLettered, session="s")
+            assert await kept(at) == before
+        await at.publish(CallsEraseRequested(grant=issue_erasure(keys, TENANT, "s")), session="s")
+        while await kept(at):
+            await at.platform.bus.waiting()
+
+
+async def kept(at: RunningPlatform) -> int:
+    return len(await at.platform.database.rows(GROUP, TENANT, queries.held, session="s"))

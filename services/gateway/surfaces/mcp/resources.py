@@ -1,4 +1,4 @@
-"""Sessions, turns, assets and the head of the audit log as resources, each with the checks of its own route."""
+"""Sessions, turns, assets, memory and the head of the audit log as resources, each with the checks of its own route."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from libs.errors import NotFound, SumaError
 from services.gateway.files import assets
 from services.gateway.http.models import Id, ResponseModel
 from services.gateway.identity import access
+from services.gateway.identity.reading import MEMORY
+from services.gateway.memory import routes as memory
 from services.gateway.operators import audit
 from services.gateway.sessions.models import SessionShown, TurnShown
 from services.gateway.surfaces.mcp import errors, skills
@@ -33,6 +35,7 @@ from services.gateway.surfaces.mcp.tool_calls import Call, Context
 JSON = "application/json"
 SESSIONS, TURNS, ASSETS = "suma://sessions/", "suma://turns/", "suma://assets/"
 AUDIT = "suma://audit/head"
+FACTS, MEMORIES = "suma://memory/facts", "suma://memory/memories"
 PAGE = 50
 TURNS_MOST = 100
 BYTES_MOST = 1 << 20
@@ -68,12 +71,12 @@ class SessionContent(ResponseModel):
 
 
 async def list_resources(context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
-    """List skills and the audit log on the first page, and the caller's sessions, newest first."""
+    """List skills, memory and the audit log on the first page, and the caller's sessions, newest first."""
     call, before = Call.of(context), params.cursor if params is not None else None
     found = await call.here.store.sessions(
         call.who.tenant, reader=access.reader(call.who), before=_cursor(before), most=PAGE
     )
-    first = [*skills.resources(call.here.platform.skills), *_audit(call)] if before is None else []
+    first = [*skills.resources(call.here.platform.skills), *_memory(call), *_audit(call)] if before is None else []
     listed = [
         Resource(
             name=one.title or one.session_id, uri=f"{SESSIONS}{one.session_id}", description=one.root, mime_type=JSON
@@ -114,9 +117,21 @@ async def _content(call: Call, uri: str) -> tuple[str, bytes]:
     if uri.startswith(ASSETS):
         asset, raw = await assets.read(here.files, who, _id(uri, ASSETS), most=BYTES_MOST)
         return asset.media_type, raw
+    if uri in (FACTS, MEMORIES):
+        await here.identity.reads.check(who, MEMORY)
+        return JSON, _written(await (memory.facts if uri == FACTS else memory.latest)(here, who))
     if uri == AUDIT:
         return JSON, _written(await audit.state(here, who))
     raise NoSuchResource
+
+
+def _memory(call: Call) -> Sequence[Resource]:
+    if not call.who.may("memory"):
+        return ()
+    return (
+        Resource(name="facts", uri=FACTS, description="What is known of the caller", mime_type=JSON),
+        Resource(name="memories", uri=MEMORIES, description="The caller's latest memories", mime_type=JSON),
+    )
 
 
 def _audit(call: Call) -> Sequence[Resource]:

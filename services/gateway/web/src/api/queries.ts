@@ -191,3 +191,37 @@ export const skillQuery = (name: string, root?: string) =>
     queryKey: ["skill", name, root],
     queryFn: () => data(api.GET("/v1/skills/{name}", { params: { path: { name }, query: { root } } })),
   });
+
+/** The facts about the signed-in person; with their history, also those that were true. */
+export const factsQuery = (history: boolean) =>
+  queryOptions({
+    queryKey: ["memory", "facts", history],
+    queryFn: () => data(api.GET("/v1/memory/facts", { params: { query: { history } } })),
+    placeholderData: keepPreviousData,
+  });
+
+const MEMORIES_PAGE = 30;
+
+/** The memories of the signed-in person, latest first, a page at a time. */
+export const memoriesQuery = infiniteQueryOptions({
+  queryKey: ["memory", "memories"],
+  queryFn: ({ pageParam }) => data(api.GET("/v1/memory/memories", { params: { query: { limit: MEMORIES_PAGE, before: pageParam } } })),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next ?? undefined,
+});
+
+/** The memories that bear on these words: of a session as its turns find them, else of all sessions. */
+export const memorySearchQuery = (words: string, session: string) =>
+  queryOptions({
+    queryKey: ["memory", "search", words, session],
+    queryFn: () => data(api.GET("/v1/memory/search", { params: { query: { query: words, session: session || undefined, limit: 10 } } })),
+    enabled: words !== "",
+  });
+
+/** A session's first turns. */
+export const turnsQuery = (session: string) =>
+  queryOptions({
+    queryKey: ["turns", session],
+    queryFn: () => data(api.GET("/v1/sessions/{session_id}/history", { params: { path: { session_id: session } } })),
+    enabled: session !== "",
+  });
