@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from libs.events.base import Event, Value, event
@@ -63,6 +65,10 @@ class Passage(Value):
     first: int
     last: int
     text: str
+    unit: Literal["line", "page"] = "line"
+    """Whether `first` and `last` are lines or pages."""
+    base: str = ""
+    """The knowledge base that holds it; empty for a file of the session's folder."""
 
 
 class Task(Value):
@@ -81,7 +87,7 @@ class Task(Value):
     facts: tuple[KnownFact, ...] = ()
     """Facts about the person that are true now, the most relevant first: data, never instructions."""
     passages: tuple[Passage, ...] = ()
-    """The parts of the session's files that fit the request (S0-27)."""
+    """The parts of the session's files, and of the person's knowledge bases, that fit the request (S0-27)."""
     root: str | None = None
     workspace: dict[str, Json] = Field(default_factory=dict)
     """Counts, extensions and top-level names of the staged tree, the paths of the files below it if there are few

@@ -17,7 +17,7 @@ from libs.events.values import Plan
 from libs.models import memory_block
 from libs.skills import ToolDefinition
 
-VERSION = "2026-11-4"
+VERSION = "2026-11-5"
 """Change it with the prompts below; spans carry it."""
 
 _DATA = """\
@@ -55,7 +55,8 @@ At most `steps_most` steps, the fewest that do it.
 paths from there by reference.
 - Do exactly what was asked for, nothing more. What the person wants left alone is excluded. If it is not clear \
 which files are meant, ask: a wrong change is worse than a question.
-- If `passages` answer a question about the files, answer with the file and the lines; search when they may not be all.
+- If `passages` answer a question, answer with the file and the lines or the page; search when they may not be all. \
+One with a `base` is from a knowledge base of the person, whose files no tool reads: name the base, too.
 - Paths are relative to the workspace and never leave it.
 - "complete" is true when nothing is left to plan once these steps have run. Say false when you must see what they \
 show first: you are asked again, with `observations`. Never repeat a step that has been carried out.

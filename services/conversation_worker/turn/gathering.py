@@ -43,6 +43,7 @@ class Gathered:
     known: tuple[KnownFact, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     passages: tuple[Passage, ...] = ()
+    knowledge: tuple[Passage, ...] = ()
 
 
 async def begin(context: TurnContext, uow: UnitOfWork, _: object) -> None:
@@ -60,12 +61,13 @@ async def gather(context: TurnContext, tenant: str, conversation: Conversation) 
     Raises:
         SumaError: the folder's facts are unavailable.
     """
-    memories, (facts, fitting), about_person = await asyncio.gather(
+    memories, (facts, fitting), about_person, knowledge = await asyncio.gather(
         _memories(context, tenant, conversation),
         _files(context, tenant, conversation),
         known(context, tenant, conversation),
+        passages.known(context, tenant, conversation),
     )
-    return Gathered(memories, about_person, facts, fitting)
+    return Gathered(memories, about_person, facts, fitting, knowledge)
 
 
 async def gather_soon(context: TurnContext, uow: UnitOfWork) -> None:
@@ -119,7 +121,14 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
         # A fact that was read from a page stays a text of others, in any session.
         uow.touch(fact.touched, source=memory.SERVICE)
     fitting = found.passages if await passages.permit(context, uow, found.passages) else ()
-    task = context.task(uow.conversation, memories=memories, passages=fitting, known=found.known, facts=found.facts)
+    knowledge = found.knowledge if await passages.permit_known(context, uow, found.knowledge) else ()
+    task = context.task(
+        uow.conversation,
+        memories=memories,
+        passages=(*knowledge, *fitting),
+        known=found.known,
+        facts=found.facts,
+    )
     turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 

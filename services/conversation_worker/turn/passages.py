@@ -1,7 +1,8 @@
-"""Retrieval before planning: the passages of the folder's files that fit a request (S0-27).
+"""Retrieval before planning: the passages of files and of knowledge bases that fit a request (S0-27).
 
-They are contents of files, so the planner is given them only where the search tool might read them: its policy and its
-gates are asked, and the session is marked as having read what others may have written. The offline planner reads none.
+They are contents of files, so the session is marked as having read what others may have written. The planner is given
+those of the folder only where the search tool might read them: its policy and its gates are asked. For those of
+knowledge bases policy is asked as for any reading of files. The offline planner reads none.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from libs.clients import executor
+from libs.clients import executor, knowledge
 from libs.errors import SumaError
 from libs.events import Passage, Touched
 from libs.hooks import Point
@@ -24,6 +25,9 @@ TOOL = "search-files.search"
 CONTENTS = Touched(private=True, untrusted=True, secret=False)
 SECONDS = 0.5
 """How long a plan waits for passages; without them it can still search."""
+KNOWN_MOST, KNOWN_LETTERS = 3, 1_500
+"""Passages of knowledge bases in a plan, and letters of each."""
+SHOWN = ("path", "first", "last", "unit", "base")
 QUERY_MOST = 500
 """Letters of a request that are searched for."""
 
@@ -54,6 +58,41 @@ async def permit(context: TurnContext, uow: UnitOfWork, found: Sequence[Passage]
         return False
     uow.touch(CONTENTS, source=found[0].path)
     return True
+
+
+async def known(context: TurnContext, tenant: str, conversation: Conversation) -> tuple[Passage, ...]:
+    """Return the passages of the author's knowledge bases that fit the message; none if they are not found soon."""
+    assert conversation.turn is not None
+    message = conversation.turn.message
+    if message.call is not None or _is_offline(context):
+        return ()
+    text = message.text[:QUERY_MOST]
+    try:
+        async with asyncio.timeout(SECONDS):
+            found = await knowledge.search(context.platform, tenant, text, message.principal, KNOWN_MOST)
+    except (SumaError, TimeoutError) as error:
+        log.info("planned without knowledge", error=str(error))
+        return ()
+    # A passage has at most 8,000 letters: one could take the room of all others.
+    return tuple(
+        Passage(**{name: one[name] for name in SHOWN} | {"text": one["text"][:KNOWN_LETTERS]}) for one in found
+    )
+
+
+async def permit_known(context: TurnContext, uow: UnitOfWork, found: Sequence[Passage]) -> bool:
+    """Return whether the author may read passages of knowledge bases, and record that they are read."""
+    if not found:
+        return False
+    message = uow.turn.message
+    try:
+        decision = await context.decide("workspace.read", uow, message)
+    except SumaError as error:
+        log.info("planned without knowledge", error=str(error))
+        return False
+    uow.emit(recorded(decision, message, resource=f"knowledge:{found[0].base}", turn_id=message.turn_id))
+    if decision.allowed:
+        uow.touch(CONTENTS, source=f"{found[0].base}: {found[0].path}")
+    return decision.allowed
 
 
 async def _allowed(context: TurnContext, uow: UnitOfWork, count: int) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -23,6 +26,8 @@ KNOWLEDGE = "knowledge"
 """The kind of memory that policy is asked about."""
 BASES_MOST = 50
 READINGS_AT_ONCE, READINGS_EACH, ATTEMPTS = 4, 2, 8
+WITHOUT_SECONDS, WITHOUT_MOST = 30.0, 10_000
+"""How long a plan takes a person to have no base, where another process added one; and how many people."""
 SKILL, KB = "skill:", "kb/"
 
 log = logger("memory")
@@ -55,6 +60,8 @@ class Knowledge:
         self._searching = Searching(self.store, platform.embedder)
         self._of_skills: set[tuple[str, str, str]] = set()
         """By tenant, skill and digest: skills whose `kb/` this process has begun to read."""
+        self._without: OrderedDict[tuple[str, str], float] = OrderedDict()
+        """People without a base, and when that was read: most turns are theirs, and need not read it again."""
 
     @property
     def kind(self) -> Kind[Any]:
@@ -73,7 +80,8 @@ class Knowledge:
             raise TooManyBases
         base, job = base_id(cause.tenant, owner, name), ids.new()
         row = ReadingBegun(base, owner, name, settings.source, settings.strategy, settings.chunk_size, job)
-        return (await self._permitted(cause, person, owner, base)).put(row).start(self._readings.start(base, job))
+        changes = (await self._permitted(cause, person, owner, base)).put(row)
+        return changes.start(self._readings.start(base, job)).on_commit(self._without.clear)
 
     async def remove(self, cause: Cause, person: Person, name: str, *, shared: bool) -> Changeset:
         """Remove a base with all that was read. Raises NoSuchBase, PolicyDenied."""
@@ -102,13 +110,20 @@ class Knowledge:
     ) -> Sequence[Passage]:
         """Return the best passages of a person's bases, or of those of one name. Raises NoSuchBase, Unavailable."""
         await self._read_skills(tenant)
-        bases = [one for one in await self.bases(tenant, person) if base in (None, one.name)]
+        known = await self.bases(tenant, person)
+        bases = [one for one in known if base in (None, one.name)]
         if base is not None and not bases:
             raise NoSuchBase
+        if not known:
+            self._without[tenant, person] = time.monotonic()
+            if len(self._without) > WITHOUT_MOST:
+                self._without.popitem(last=False)
         return await self._searching.passages(tenant, bases, query, most)
 
     async def fitting(self, tenant: str, *, user: str, query: str, most: int) -> list[Mapping[str, Any]]:
         """Return the passages that fit a request, for callers in this process. Raises Unavailable."""
+        if self._without.get((tenant, user), -math.inf) + WITHOUT_SECONDS > time.monotonic():
+            return []
         found = await self.search(tenant, user, query, most)
         return [asdict(passage) for passage in found if passage.fits]
 
