@@ -26,7 +26,7 @@ from libs.embedded.postgres import Postgres
 from libs.runtime.host import host, prepare
 from libs.search import DIMS, Matrix, Vector
 from libs.search.lists import HALF
-from services.memory_service.mind.store import MindStore
+from services.memory_service.mind.store import MindStore, RecentMinds
 from services.memory_service.recalling import Recalling
 from services.memory_service.service import build
 from services.memory_service.store import GROUP, SCHEMA, Scope, Store
@@ -225,7 +225,7 @@ async def measured(where: Dsns, connection: Connection, size: int) -> Table:
         add(f"pgvector, HNSW, ef_search {ef}", await timed(raw, right))
     async with infrastructure.platform(where, embedder=CLUSTERED) as given:
         store = Store(given.database)
-        recalling = Recalling(store, CLUSTERED, MindStore(given.database))
+        recalling = Recalling(store, CLUSTERED, RecentMinds(MindStore(given.database), 0))
         for scope, name in (
             (LARGE, "largest scope"),
             (FOUR_THOUSAND, f"scope of {MANY:,}"),

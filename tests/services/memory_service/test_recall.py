@@ -102,7 +102,7 @@ async def test_degraded_embedder_leaves_rankings_out(at: RunningMemory, strain: 
     await at.remember(BLUE)
     database = at.platform.database
     minds = RecentMinds(MindStore(database), 0)
-    by = Recalling(Store(database), at.platform.embedder, minds, Reranker("blue"), lambda: strain)
+    by = Recalling(Store(database), at.platform.embedder, minds, Reranker("blue"), strain=lambda: strain)
     [found] = (await by.recall(Scope("acme", "session", "s-1", "ada"), "blue folder", 2)).memories
     assert [source.name for source in found.sources] == rankings
 
