@@ -52,7 +52,7 @@ def build(platform: Platform) -> Service:
         api=Api(minds.install(api.build(context, knowledge))),
         queries={
             "recall": recalling.recall_texts,
-            "manner": minds.store.manner,
+            "manner": minds.recent.manner,
             "known": knowing.known,
             "named": knowing.named,
             "knowledge": knowledge.fitting,

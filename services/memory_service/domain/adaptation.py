@@ -26,6 +26,7 @@ KIND = "kind:"
 FADED_EACH, FADED_LEAST = 0.95, 0.8
 """A faded memory's factor for each 30 days of age beyond the limit, and the lowest one."""
 FEEDBACK, FADED = "feedback", "faded"
+EMPATHY = "First acknowledge, in a few words, how the person seems to feel about it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,12 @@ class Mind:
     slept: bool = False
     awake: int = 0
     """Memories that are not consolidated yet; counted up to 1,000."""
+    personas: Mapping[str, str] = field(default_factory=dict)
+    """How to write answers to the person, by the name of the agent."""
+
+    def manner(self, agent: str) -> str:
+        """Return how to write an agent's answers; empty if nothing is asked for."""
+        return "\n".join(filter(None, (self.personas.get(agent), EMPATHY if self.modulators.empathy_boost else "")))
 
     def weight(self, memory: str, kind: str) -> float:
         """Return the factor of feedback, from 0.85 to 1.15."""

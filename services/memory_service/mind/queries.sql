@@ -26,6 +26,8 @@ with asked as (
     union all select subject, points from given where subject like 'kind:%'
 )
 select mine.*,
+    (select jsonb_object_agg(p.persona_id, p.text) from memory.personas p where p.tenant_id = asked.tenant_id and p.user_id = asked.user_id)
+        as personas,
     (select jsonb_object_agg(subject, total) from (select subject, sum(points) as total from points group by subject) as p) as points,
     (select count(*) from (
         select from memory.memories m where m.user_id = asked.user_id and m.tenant_id = asked.tenant_id
@@ -35,11 +37,6 @@ from asked left join mine on true;
 
 -- name: persona(tenant, person, persona)$
 select text from memory.personas where tenant_id = :tenant and user_id = :person and persona_id = :persona;
-
--- name: manner(tenant, person, agent)^
--- The persona for an agent's answers, and the level of serotonin.
-select (select text from memory.personas where tenant_id = :tenant and user_id = :person and persona_id = :agent) as persona,
-    (select serotonin from memory.minds where tenant_id = :tenant and user_id = :person) as serotonin;
 
 -- name: linked(tenant, person, ids, most)
 -- Memories that are linked with these, nearest first.

@@ -167,7 +167,7 @@ async def persona(pid: Name, by: By, here: Here) -> Persona:
 
 async def manner(pid: Name, by: By, here: Here) -> Manner:
     """Return how to write an agent's answers to the person: their persona, and what serotonin adds."""
-    return Manner(text=await here.store.manner(by.tenant, user=by.named(), agent=pid))
+    return Manner(text=(await here.store.mind(by.tenant, by.named())).manner(pid))
 
 
 async def put_persona(pid: Name, given: PersonaBody, by: By, context: Context, here: Here) -> Persona:

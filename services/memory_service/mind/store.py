@@ -24,7 +24,6 @@ from services.memory_service.store import GROUP
 COUNTED_MOST = 1_000
 PEOPLE_MOST = 1_000
 """People whose minds are kept in memory."""
-EMPATHY = "First acknowledge, in a few words, how the person seems to feel about it."
 NEAR = 4
 """Earlier memories that each one is compared with."""
 
@@ -58,21 +57,21 @@ class MindStore:
         row = await self._database.row(
             GROUP, tenant, queries.mind, person=person, half_life=HALF_LIFE_DAYS, counted=COUNTED_MOST
         )
-        points = orjson.loads(row["points"]) if row["points"] else {}
+        points, personas = (orjson.loads(row[name] or "{}") for name in ("points", "personas"))
         if row["minutes"] is None:
-            return Mind(points=points, awake=row["awake"])
-        return Mind(_modulators(row), points, row["faded_to"], slept=row["slept_to"] is not None, awake=row["awake"])
+            return Mind(points=points, personas=personas, awake=row["awake"])
+        return Mind(
+            _modulators(row),
+            points,
+            row["faded_to"],
+            slept=row["slept_to"] is not None,
+            awake=row["awake"],
+            personas=personas,
+        )
 
     async def persona(self, tenant: str, person: str, persona: str) -> str | None:
         text: str | None = await self._database.row(GROUP, tenant, queries.persona, person=person, persona=persona)
         return text
-
-    async def manner(self, tenant: str, *, user: str, agent: str) -> str:
-        """Return how to write an agent's answers to a person; empty if nothing is asked for."""
-        row = await self._database.row(GROUP, tenant, queries.manner, person=user, agent=agent)
-        serotonin = row["serotonin"]
-        levels = Modulators() if serotonin is None else Modulators(serotonin=serotonin)
-        return "\n".join(filter(None, (row["persona"], EMPATHY if levels.empathy_boost else "")))
 
     async def linked(self, tenant: str, person: str, ids: Sequence[str], most: int) -> Sequence[Linked]:
         rows = await self._database.rows(GROUP, tenant, queries.linked, person=person, ids=list(ids), most=most)
@@ -121,3 +120,7 @@ class RecentMinds:
         if len(self._read) > PEOPLE_MOST:
             self._read.popitem(last=False)
         return mind
+
+    async def manner(self, tenant: str, *, user: str, agent: str) -> str:
+        """Return how to write an agent's answers to a person; empty if nothing is asked for."""
+        return (await self.mind(tenant, user)).manner(agent)

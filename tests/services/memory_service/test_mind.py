@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.events import FeedbackGiven, RememberRequested
-from services.memory_service.domain.adaptation import KIND_MOST, MEMORY_MOST, Mind
+from services.memory_service.domain.adaptation import EMPATHY, KIND_MOST, MEMORY_MOST, Mind
 from services.memory_service.domain.modulators import Modulators
-from services.memory_service.mind.store import EMPATHY, MindStore, RecentMinds
+from services.memory_service.mind.store import MindStore, RecentMinds
 from tests.services.memory_service.running import RunningMemory
 
 OWNER = {"scopes": ["memory"]}
