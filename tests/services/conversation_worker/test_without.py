@@ -90,7 +90,7 @@ async def test_facts_that_fail_are_asked_again_by_a_lease(home: Dsns, tmp_path: 
                 await leased(at)
             raise ServiceDown("the executor is restarting")
 
-        near["tool_executor"] = {"facts": facts}
+        near["tool_executor"] = {**near["tool_executor"], "facts": facts}
         turn = await at.say("look", session="s", root=at.folder("a"))
         assert (await at.finish(turn, session="s")).state == "completed"
     assert asked == 2
@@ -110,7 +110,8 @@ async def test_context_after_a_step_is_gathered_once_that_has_committed(home: Ds
             leases.append(any("context" in what for what in await at.open()))
             return cast("dict[str, Any]", await facts_of(tenant, **about))
 
-        near |= {"memory_service": {"recall": recall, "known": unknown}, "tool_executor": {"facts": facts}}
+        near["memory_service"] = {"recall": recall, "known": unknown}
+        near["tool_executor"] = {**near["tool_executor"], "facts": facts}
         turn = await at.say("look, then look again", session="s", root=at.folder("a"))
         await at.ended(turn, session="s")
     assert len(leases) > 1
