@@ -17,8 +17,8 @@ LETTERS_PER_TOKEN = 4
 """A cautious mean of the vendors' tokenizers for English."""
 
 
-RECENT_SECONDS = 1.0
-"""How long a person's facts are kept in memory. A change by this process ends it at once."""
+RECENT_SECONDS = 5.0
+"""How long a person's facts are kept in memory. A change by this process ends it at once, another's later than that."""
 PEOPLE_MOST = 1_000
 
 
@@ -31,7 +31,7 @@ class RecentFacts:
         self._changes = 0
 
     async def of(self, tenant: str, person: str) -> Sequence[Fact]:
-        """Return the person's facts as of at most a second ago."""
+        """Return the person's facts as of at most some seconds ago."""
         read, kept = self._kept.get((tenant, person), (0.0, ()))
         now = self._now()
         if (tenant, person) in self._kept and now - read < RECENT_SECONDS:

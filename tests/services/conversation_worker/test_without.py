@@ -48,8 +48,15 @@ async def test_turn_without_the_memory_service_completes_and_reports_it(home: Ds
 
 
 async def unknown(tenant: str, **about: Any) -> list[Any]:
-    """Know no facts of anybody."""
     return []
+
+
+async def plainly(tenant: str, **about: Any) -> str:
+    return ""
+
+
+NOTHING = {"known": unknown, "knowledge": unknown, "manner": plainly}
+"""The memory service's other queries, of a person about whom it knows nothing."""
 
 
 async def leased(at: RunningPlatform) -> None:
@@ -68,7 +75,7 @@ async def test_late_context_is_awaited_by_a_lease_and_requested_once(home: Dsns,
             await leased(at)
             return []
 
-        cast("dict[str, Any]", at.platform.near)["memory_service"] = {"recall": recall, "known": unknown}
+        cast("dict[str, Any]", at.platform.near)["memory_service"] = {"recall": recall, **NOTHING}
         turn = await at.say("look", session="s", root=at.folder("a"))
         assert (await at.finish(turn, session="s")).state == "completed"
     assert asked == 1
@@ -110,7 +117,7 @@ async def test_context_after_a_step_is_gathered_once_that_has_committed(home: Ds
             leases.append(any("context" in what for what in await at.open()))
             return cast("dict[str, Any]", await facts_of(tenant, **about))
 
-        near["memory_service"] = {"recall": recall, "known": unknown}
+        near["memory_service"] = {"recall": recall, **NOTHING}
         near["tool_executor"] = {**near["tool_executor"], "facts": facts}
         turn = await at.say("look, then look again", session="s", root=at.folder("a"))
         await at.ended(turn, session="s")
@@ -125,7 +132,7 @@ async def test_gathering_holds_no_place_in_the_gate(home: Dsns, tmp_path: Path) 
         async with gate.through(TENANT):
             return []
 
-    near: dict[str, Any] = {"memory_service": {"recall": recall, "known": unknown}, "tool_executor": {}}
+    near: dict[str, Any] = {"memory_service": {"recall": recall, **NOTHING}, "tool_executor": {}}
     names = ("conversation_worker",)
     async with build_platform(home, tmp_path, names=names, near=near, policy=await law()) as (platform, [service]):
         message = MessageReceived(message_id=ids.new(), turn_id=ids.new(), text="look", principal=WHO, scopes=("*",))
