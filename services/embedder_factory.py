@@ -50,6 +50,8 @@ async def opened(settings: Process, names: Sequence[str]) -> AsyncIterator[Calla
                 guarded_calls.to(GUARD),
                 key=key,
                 dimensions=settings.embedder_dimensions,
+                query_prefix=settings.embedder_query_prefix,
+                document_prefix=settings.embedder_document_prefix,
             )
 
 

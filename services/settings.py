@@ -303,6 +303,10 @@ class Process(BaseSettings):
     """A file that contains only that key."""
     embedder_dimensions: int | None = Field(default=None, ge=32, le=768)
     """Numbers of a vector, for a model that can shorten them; else the model's own number, at most 768."""
+    embedder_query_prefix: str = Field(default="", max_length=200)
+    """Begins each search that is sent to that server, for a model trained so, such as `query: `."""
+    embedder_document_prefix: str = Field(default="", max_length=200)
+    """Begins each text to keep that is sent there, such as `passage: `."""
     # S4-46 gives both numbers.
     skill_match_threshold: float = Field(default=0.70, ge=0, le=1)
     """The offline planner: the score that a reading must exceed."""

@@ -67,16 +67,36 @@ class EndpointEmbedder:
         *,
         key: SecretStr | None = None,
         dimensions: int | None = None,
+        query_prefix: str = "",
+        document_prefix: str = "",
     ) -> None:
-        """Request `dimensions` numbers of a model that can shorten vectors; by default its own number is used."""
+        """Request `dimensions` numbers of a model that can shorten vectors; by default its own number is used.
+
+        The prefixes begin each text that is sent, for a model that was trained with them.
+        """
         self.name = f"endpoint:{model}" + (f"/{dimensions}" if dimensions else "")
+        # A document with another prefix has another vector.
+        self.name += f"+{document_prefix.strip()}" if document_prefix else ""
         self.dimensions = dimensions
         self._model, self._url, self._http, self._guard = model, f"{url.rstrip('/')}/embeddings", http, guard
         self._headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
         self._options = {"dimensions": dimensions} if dimensions else {}
+        self._query_prefix, self._document_prefix = query_prefix, document_prefix
         self._cached: OrderedDict[str, Vector] = OrderedDict()
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        return await self._embed(self._document_prefix, texts)
+
+    async def embed_query(self, text: str) -> Vector:
+        vector: Vector = (await self._embed(self._query_prefix, [text]))[0]
+        return vector
+
+    def calibrate(self, cosine: float) -> float:
+        """Return the cosine itself: how close unrelated texts are differs between models."""
+        return min(1.0, max(0.0, cosine))
+
+    async def _embed(self, prefix: str, said: Sequence[str]) -> Matrix:
+        texts = [prefix + text if text.strip() else "" for text in said]
         # An empty input is refused by most servers, and has no words.
         found = {text: NOTHING for text in texts if not text.strip()}
         found |= {text: self._cached[text] for text in texts if text in self._cached}
@@ -86,14 +106,6 @@ class EndpointEmbedder:
             found |= zip(part, await self._ask(part), strict=True)
         self._keep(found)
         return np.stack([found[text] for text in texts]) if texts else np.zeros((0, DIMS), np.float32)
-
-    async def embed_query(self, text: str) -> Vector:
-        vector: Vector = (await self.embed_documents([text]))[0]
-        return vector
-
-    def calibrate(self, cosine: float) -> float:
-        """Return the cosine itself: how close unrelated texts are differs between models."""
-        return min(1.0, max(0.0, cosine))
 
     def _keep(self, found: dict[str, Vector]) -> None:
         for text, vector in found.items():

@@ -185,3 +185,14 @@ async def test_metadata_service_is_never_called(guard: GuardedCall) -> None:
     async with outside(private=True, seconds=SECONDS, most=ANSWER_BYTES_MOST) as http:
         with pytest.raises(Unavailable, match="cannot be reached"):
             await EndpointEmbedder("tiny", "http://169.254.169.254/v1", http, guard).embed_query("a")
+
+
+async def test_prefixes_begin_searches_and_kept_texts(server: Server, guard: GuardedCall) -> None:
+    async with outside(private=True, seconds=SECONDS, most=ANSWER_BYTES_MOST) as http:
+        url = f"http://127.0.0.1:{server.port}/v1"
+        embedder = EndpointEmbedder("e5", url, http, guard, query_prefix="query: ", document_prefix="passage: ")
+        await embedder.embed_documents(["a lease", " "])
+        await embedder.embed_query("a lease")
+    assert [asked["input"] for asked in server.asked] == [["passage: a lease"], ["query: a lease"]]
+    # A vector of another prefix is no vector of this embedder.
+    assert embedder.name == "endpoint:e5+passage:"
