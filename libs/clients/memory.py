@@ -16,7 +16,7 @@ ABOUT_MOST = 500
 
 
 async def recall(caller: Caller, tenant: str, session: str | None, text: str, user: str, most: int) -> list[str]:
-    """Return up to `most` remembered texts of `user` that bear on `text`, best first. Raises what `call` raises."""
+    """Return up to `most` remembered texts of `user` that fit `text`, best first. Raises what `call` raises."""
     if most < 1:
         return []
     if is_near(caller, SERVICE):
@@ -24,7 +24,7 @@ async def recall(caller: Caller, tenant: str, session: str | None, text: str, us
             caller, SERVICE, "recall", tenant, session=session, user=user, query=text, most=most
         )
         return texts
-    asked = {"query": text, "top_k": most}
+    asked = {"query": text, "top_k": most, "fitting": True}
     found = await call(caller, SERVICE, "POST", "/recall", tenant=tenant, session=session, user=user, json=asked)
     return [memory["text"] for memory in found["memories"]]
 

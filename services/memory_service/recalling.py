@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from libs.clock import Clock, SystemClock
 from libs.errors import Unavailable
 from libs.resilience import Level
 from libs.search import NOTHING, Embedder, Match, Reranker, Vector, offline, rerank
 from libs.search.words import FILLERS, words
 from libs.telemetry.logs import logger
+from services.memory_service.domain import fitting
 from services.memory_service.domain.adaptation import adapted
 from services.memory_service.domain.modulators import Modulators
 from services.memory_service.domain.ranking import Found, Recalled, best, fused, with_linked
@@ -38,6 +40,11 @@ class Recall:
     lagging: bool
     """Some vectors are of an earlier embedder, so meaning counts for less."""
 
+    @property
+    def fitting(self) -> tuple[Recalled, ...]:
+        """Return those that fit well enough to be used; none if nothing is known."""
+        return tuple(one for one in self.memories if one.fit >= fitting.LEAST)
+
 
 class Recalling:
     def __init__(
@@ -48,12 +55,14 @@ class Recalling:
         reranker: Reranker | None = None,
         noticed: Callable[[Scope, Ranked], None] = lambda scope, ranked: None,
         strain: Callable[[], Level] = lambda: Level.NONE,
+        *,
+        clock: Clock = SystemClock(),  # noqa: B008 - it has no state
     ) -> None:
         """`noticed` is called with what each recall has searched; `strain` is how far the embedder's server is
         degraded.
         """
         self._store, self._embedder, self._minds, self._reranker = store, embedder, minds, reranker
-        self._noticed, self._strain = noticed, strain
+        self._noticed, self._strain, self._clock = noticed, strain, clock
 
     async def recall(self, scope: Scope, query: str, top_k: int) -> Recall:
         """Return the best memories, best first: fewer when the person is focused, with linked ones if there is room.
@@ -67,15 +76,23 @@ class Recalling:
         )
         self._noticed(scope, ranked)
         found, levels = ranked.found, mind.modulators
-        ordered = adapted(await self._ordered(text, found, top_k * POOL, levels), found, mind)
+        matches = self._timely(text, found, await self._ordered(text, found, top_k * POOL, levels))
         most = levels.recalled(top_k)
-        chosen = best(found, ordered, most, levels)
+        chosen = best(found, adapted(matches, found, mind), most, levels)
+        fits = fitting.fits(text, found, self._embedder.calibrate)
+        chosen = fitting.outdated([replace(one, fit=fits[one.id]) for one in chosen])
         # A sleep makes links, and creativity gives them the last place.
         room = most - len(chosen) or int(levels.creativity_boost and most > 1)
         if mind.slept and chosen and room:
             linked = await self._minds.store.linked(scope.tenant, scope.person, [one.id for one in chosen], room)
             chosen = with_linked(chosen, linked, most)
         return Recall(chosen, mind.awake, any(name != self._embedder.name for name in ranked.embedders))
+
+    def _timely(self, question: str, found: Sequence[Found], matches: Sequence[Match]) -> Sequence[Match]:
+        """Return the matches of the time that the question names first, and newer ones before older ones."""
+        today = self._clock.now().date()
+        timely = fitting.timely(matches, found, question, today)
+        return fitting.newest_first(timely, found, question, today)
 
     async def _ranked(self, scope: Scope, text: str, pool: int) -> Ranked:
         given = {self._embedder.name: await self._embedded(self._embedder, text)}
@@ -111,7 +128,7 @@ class Recalling:
     async def recall_texts(
         self, tenant: str, *, session: str | None, user: str, query: str, most: int
     ) -> Sequence[str]:
-        """Return the best memories of a session as texts, for callers in this process.
+        """Return the best memories of a session that fit as texts, for callers in this process.
 
         Raises:
             SessionMissing: no session is named.
@@ -120,7 +137,7 @@ class Recalling:
         if session is None:
             raise SessionMissing
         found = await self.recall(Scope(tenant, SESSION, session, user), query, most)
-        return [memory.text for memory in found.memories]
+        return [memory.text for memory in found.fitting]
 
 
 def without_fillers(query: str) -> str:

@@ -30,7 +30,9 @@ def build(platform: Platform) -> Service:
     extracting = Extracting(store, writing, after=settings.extract_after)
     handlers = Handlers(writing, minds.sleeping, extracting)
     upkeep = Upkeep(platform, store, index_from=settings.index_from)
-    recalling = Recalling(store, embedder, minds.recent, noticed=upkeep.noticed, strain=minds.strain)
+    recalling = Recalling(
+        store, embedder, minds.recent, noticed=upkeep.noticed, strain=minds.strain, clock=platform.clock
+    )
     knowing = Knowing(store, recent, settings)
     knowledge = Knowledge(platform)
     context = RouteContext(platform, store, writing, recalling, settings)

@@ -1,18 +1,20 @@
 """`python -m tests.benchmarks.memory`: how well memories are found, for each embedder (`make bench-memory`).
 
-The memory service stores the facts of memory.yaml on a real PostgreSQL, and its ranking answers the questions: by
-vectors, by words, and by both (hybrid). No model reads the results, so the figures are the same in each run.
+The memory service stores the facts of memory.yaml on a real PostgreSQL at their dates, and answers the questions: by
+vectors, by words, and as a recall does. No model reads the results, so the figures are the same in each run.
 """
 
 from __future__ import annotations
 
 import asyncio
 import statistics
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from pathlib import Path
+from typing import Any
 
+import asyncpg
 import yaml
 from rich.console import Console
 from rich.table import Table
@@ -26,8 +28,9 @@ from libs.runtime import Platform
 from libs.search import Embedder, HashedEmbedder
 from libs.search.static import StaticEmbedder
 from services import embedder_factory
-from services.memory_service.domain.ranking import Found, best, fused
-from services.memory_service.recalling import POOL, without_fillers
+from services.memory_service.domain.ranking import Found
+from services.memory_service.mind.store import MindStore, RecentMinds
+from services.memory_service.recalling import Recalling, without_fillers
 from services.memory_service.store import GROUP, SESSION, Scope, Store
 from services.memory_service.writing import Writing
 from services.settings import process
@@ -36,14 +39,16 @@ from tests.services.memory_service.running import running_memory
 
 SET = Path(__file__).with_name("memory.yaml")
 TENANT, PERSON, WITHIN = "acme", "ada", "s-1"
+TODAY = datetime(2026, 11, 28, 12, tzinfo=UTC)
+"""When the questions are asked."""
 DEPTHS = (1, 5, 10)
 DEEPEST = max(DEPTHS)
+ABILITIES = ("paraphrase", "update", "contradiction", "time", "multi-hop")
 WIDE = 170
-KEPT = 0.9
-"""Share of the answerable questions that keep their answer at the threshold of abstention."""
 COLUMNS = (
     *("embedder", "way", "recall@1", "@5", "@10", "MRR"),
-    *("@5 paraphrase", "time", "multi-hop", "newer first", "contradicted", "abstains", "ms a text"),
+    *("@5 paraphrase", "update", "contradiction", "time", "multi-hop"),
+    *("newer first", "contradicted", "fitting@5", "abstains: precision", "recall"),
 )
 
 
@@ -59,14 +64,26 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """The texts that one way found for a question, best first, and the score of the first."""
+    """The facts that one way found for a question, best first.
+
+    `outdated` are those that it marks as followed by a newer one, `weak` those that fit too little to be used.
+    """
 
     question: Question
     names: Sequence[str]
-    top: float
+    outdated: frozenset[str] = frozenset()
+    weak: frozenset[str] = frozenset()
 
     def recall(self, depth: int) -> float:
-        return sum(name in self.names[:depth] for name in self.question.needs) / len(self.question.needs)
+        return self._share(self.names[:depth])
+
+    @property
+    def fitting(self) -> float:
+        """Return the recall at 5 of what a turn is given."""
+        return self._share([name for name in self.names[:5] if name not in self.weak])
+
+    def _share(self, names: Sequence[str]) -> float:
+        return sum(name in names for name in self.question.needs) / len(self.question.needs)
 
     @property
     def reciprocal_rank(self) -> float:
@@ -81,77 +98,101 @@ class Retrieved:
             stale is None or stale not in self.names or self.question.needs[0] in self.names[: self.names.index(stale)]
         )
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether the replaced fact is among the first five as if it held."""
+        return self.question.stale in self.names[:5] and self.question.stale not in self.outdated
+
+    @property
+    def abstains(self) -> bool:
+        return self.weak.issuperset(self.names[:5])
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One way of one embedder: what it retrieved for each question, and the milliseconds to embed a text."""
+    """One way of one embedder: what it retrieved for each question."""
 
     embedder: str
     way: str
     retrieved: Sequence[Retrieved]
-    millis: float
 
     def row(self) -> tuple[str, ...]:
-        depths = [self.recall(depth) for depth in DEPTHS]
-        kinds = [self.recall(5, kind) for kind in ("paraphrase", "time", "multi-hop")]
-        newer = [statistics.mean(one.newer_first for one in self.of(kind)) for kind in ("update", "contradiction")]
-        shares = [*depths, self.reciprocal_rank, *kinds, newer[0], 1 - newer[1], self.abstention()]
-        return (self.embedder, self.way, *(f"{100 * share:.1f}" for share in shares), f"{self.millis:.2f}")
+        depths = [_mean(one.recall(depth) for one in self.answerable) for depth in DEPTHS]
+        abilities = [_mean(one.recall(5) for one in self.of(kind)) for kind in ABILITIES]
+        replaced = self.of("update", "contradiction")
+        silent = [one for one in self.retrieved if one.abstains]
+        shares = (
+            *(*depths, _mean(one.reciprocal_rank for one in self.answerable), *abilities),
+            *(_mean(one.newer_first for one in replaced), _mean(one.contradicted for one in replaced)),
+            _mean(one.fitting for one in self.answerable),
+            _mean(one.question.kind == "absent" for one in silent),
+            _mean(one.abstains for one in self.of("absent")),
+        )
+        return (self.embedder, self.way, *("–" if share is None else f"{100 * share:.1f}" for share in shares))
 
     def of(self, *kinds: str) -> Sequence[Retrieved]:
         return [one for one in self.retrieved if one.question.kind in kinds]
-
-    def recall(self, depth: int, kind: str | None = None) -> float:
-        asked = self.of(kind) if kind else self.answerable
-        return statistics.mean(one.recall(depth) for one in asked)
-
-    @property
-    def reciprocal_rank(self) -> float:
-        return statistics.mean(one.reciprocal_rank for one in self.answerable)
 
     @property
     def answerable(self) -> Sequence[Retrieved]:
         return [one for one in self.retrieved if one.question.needs]
 
-    def abstention(self) -> float:
-        """Return the share of unanswerable questions below the score that nine of ten answerable ones reach."""
-        tops = sorted(one.top for one in self.answerable)
-        threshold = tops[int(len(tops) * (1 - KEPT))]
-        return statistics.mean(one.top < threshold for one in self.of("absent"))
+
+def _mean(shares: Iterable[float]) -> float | None:
+    known = [*shares]
+    return statistics.mean(known) if known else None
 
 
-def read() -> tuple[Mapping[str, str], Sequence[Question]]:
-    """Return the facts by name, the oldest first, and the questions."""
-    document = yaml.safe_load(SET.read_text())
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A person's facts by name with their dates, the oldest first, and the questions."""
+
+    name: str
+    facts: Mapping[str, tuple[date, str]]
+    questions: Sequence[Question]
+
+
+def read() -> Sequence[Split]:
+    """Return the splits of the set."""
+    return [_split(document) for document in yaml.safe_load_all(SET.read_text())]
+
+
+def _split(document: Mapping[str, Any]) -> Split:
     facts = sorted(document["facts"].items(), key=lambda fact: (fact[1][0], fact[0]))
     questions = [Question(**{**one, "needs": tuple(one.get("needs", ()))}) for one in document["questions"]]
-    return {name: text for name, (_, text) in facts}, questions
+    return Split(document["split"], {name: (day, text) for name, (day, text) in facts}, questions)
 
 
-async def measure(server: Postgres, embedder: Embedder) -> Sequence[Measured]:
+class Fixed:
+    def now(self) -> datetime:
+        return TODAY
+
+
+async def measure(server: Postgres, embedder: Embedder, split: Split) -> Sequence[Measured]:
     """Store the facts with an embedder's vectors, and ask every question in each way."""
-    facts, questions = read()
-    millis = await _millis(embedder, [*facts.values()])
     async with infrastructure.fresh_database(server) as where, running_memory(where, embedder=embedder) as running:
-        await _store(running.platform, facts)
-        found = {one.ask: await _found(running.platform, one.ask, pool=len(facts)) for one in questions}
+        platform = running.platform
+        await _store(platform, split.facts)
+        owner = await asyncpg.connect(where.owner)
+        await owner.executemany(
+            "update memory.memories set created_at = $2 where memory_id = $1",
+            [(name, datetime.combine(day, time(12), UTC)) for name, (day, _) in split.facts.items()],
+        )
+        await owner.close()
+        found = {one.ask: await _found(platform, one.ask, pool=len(split.facts)) for one in split.questions}
+        minds = RecentMinds(MindStore(platform.database), 60)
+        recalling = Recalling(Store(platform.database), embedder, minds, clock=Fixed())
+        recalled = [await _recalled(recalling, one) for one in split.questions]
     return [
-        Measured(embedder.name, way, [way_of(one, found[one.ask]) for one in questions], millis)
-        for way, way_of in WAYS.items()
+        Measured(embedder.name, "vectors", [_by_vectors(one, found[one.ask]) for one in split.questions]),
+        Measured(embedder.name, "words", [_by_words(one, found[one.ask]) for one in split.questions]),
+        Measured(embedder.name, "recall", recalled),
     ]
 
 
-async def _millis(embedder: Embedder, texts: Sequence[str]) -> float:
-    # A table or a connection is made at the first use.
-    await embedder.embed_query("ready?")
-    began = time.perf_counter()
-    await embedder.embed_documents(texts)
-    return 1000 * (time.perf_counter() - began) / len(texts)
-
-
-async def _store(platform: Platform, facts: Mapping[str, str]) -> None:
+async def _store(platform: Platform, facts: Mapping[str, tuple[date, str]]) -> None:
     writing = Writing(platform.policy, platform.embedder)
-    for name, text in facts.items():
+    for name, (_, text) in facts.items():
         cause = Cause.request(GROUP, id=ids.new(), tenant=TENANT, key=f"{TENANT}:{WITHIN}", session=WITHIN)
         asked = RememberRequested(memory_id=name, kind="message", text=text, user=PERSON)
         await platform.writer.apply((await writing.remember(cause, asked, platform.clock.now())).changeset)
@@ -165,34 +206,36 @@ async def _found(platform: Platform, ask: str, *, pool: int) -> Sequence[Found]:
 
 def _by_vectors(question: Question, found: Sequence[Found]) -> Retrieved:
     near = sorted((one for one in found if one.near is not None), key=lambda one: one.near or 0)
-    return Retrieved(question, [one.id for one in near], near[0].similarity or 0.0 if near else 0.0)
+    return Retrieved(question, [one.id for one in near])
 
 
 def _by_words(question: Question, found: Sequence[Found]) -> Retrieved:
     worded = sorted((one for one in found if one.worded is not None), key=lambda one: one.worded or 0)
-    return Retrieved(question, [one.id for one in worded], worded[0].overlap or 0.0 if worded else 0.0)
+    return Retrieved(question, [one.id for one in worded])
 
 
-def _by_both(question: Question, found: Sequence[Found]) -> Retrieved:
-    # As a recall does, with a larger pool.
-    recalled, names = best(found, fused(found)[: POOL * DEEPEST], DEEPEST), {one.text: one.id for one in found}
-    return Retrieved(question, [names[one.text] for one in recalled], recalled[0].score if recalled else 0.0)
-
-
-WAYS = {"vectors": _by_vectors, "words": _by_words, "hybrid": _by_both}
+async def _recalled(recalling: Recalling, question: Question) -> Retrieved:
+    found = await recalling.recall(Scope(TENANT, SESSION, WITHIN, PERSON), question.ask, DEEPEST)
+    return Retrieved(
+        question,
+        [one.id for one in found.memories],
+        frozenset(one.id for one in found.memories if one.newer is not None),
+        frozenset(one.id for one in found.memories) - {one.id for one in found.fitting},
+    )
 
 
 async def _main() -> None:
-    table = Table(*COLUMNS, title="Memories found, in per cent")
-    settings = process()
+    settings, console = process(), Console(width=WIDE)
     async with infrastructure.postgres() as server, embedder_factory.opened(settings, [GROUP]) as configured:
         embedders: list[Embedder] = [HashedEmbedder(), StaticEmbedder()]
         if settings.embedder.startswith("endpoint:"):
             embedders.append(configured(GuardedCalls()))
-        for embedder in embedders:
-            for measured in await measure(server, embedder):
-                table.add_row(*measured.row())
-    Console(width=WIDE).print(table)
+        for split in read():
+            table = Table(*COLUMNS, title=f"{split.name}: {len(split.facts)} facts, {len(split.questions)} questions")
+            for embedder in embedders:
+                for measured in await measure(server, embedder, split):
+                    table.add_row(*measured.row())
+            console.print(table)
 
 
 if __name__ == "__main__":

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Any
-
 import pytest
-import yaml
 
-from tests.benchmarks import memory
+from tests.benchmarks.memory import ABILITIES, Split, read
 
-Document = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def document() -> Document:
-    read: Document = yaml.safe_load(memory.SET.read_text())
-    return read
+SPLITS = read()
+splits = pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
 
 
-def test_the_set_has_300_facts_and_questions(document: Document) -> None:
-    assert len(document["facts"]) + len(document["questions"]) >= 300
+def test_the_set_has_300_questions_in_two_splits() -> None:
+    assert [split.name for split in SPLITS] == ["tuned", "held-out"]
+    assert sum(len(split.questions) for split in SPLITS) >= 300
 
 
-def test_each_question_needs_facts_unless_it_is_absent() -> None:
-    facts, questions = memory.read()
-    assert all(bool(one.needs) != (one.kind == "absent") and facts.keys() >= {*one.needs} for one in questions)
+@splits
+def test_each_ability_is_asked_for(split: Split) -> None:
+    kinds = [question.kind for question in split.questions]
+    assert {*kinds} == {*ABILITIES, "absent"}
+    assert min(map(kinds.count, kinds)) >= 10
 
 
-def test_a_stale_fact_is_older_than_its_replacement(document: Document) -> None:
-    said: dict[str, date] = {name: on for name, (on, _) in document["facts"].items()}
-    stale = [(one["stale"], one["needs"][0]) for one in document["questions"] if "stale" in one]
-    assert len(stale) == 25
-    assert all(said[older] < said[newer] for older, newer in stale)
+@splits
+def test_each_question_needs_facts_unless_it_is_absent(split: Split) -> None:
+    assert all(bool(one.needs) != (one.kind == "absent") for one in split.questions)
+    assert all(split.facts.keys() >= {*one.needs} for one in split.questions)
+
+
+@splits
+def test_a_stale_fact_is_older_than_its_replacement(split: Split) -> None:
+    replaced = [one for one in split.questions if one.kind in ("update", "contradiction")]
+    assert all(one.stale and split.facts[one.stale][0] < split.facts[one.needs[0]][0] for one in replaced)
+
+
+def test_splits_share_no_fact_and_no_question() -> None:
+    tuned, held_out = ({text for _, text in split.facts.values()} for split in SPLITS)
+    asked, asked_too = ({one.ask for one in split.questions} for split in SPLITS)
+    assert tuned.isdisjoint(held_out)
+    assert asked.isdisjoint(asked_too)

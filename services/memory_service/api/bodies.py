@@ -43,6 +43,8 @@ class Recall(Body):
     top_k: int = Field(default=5, ge=1, le=100)
     universe: Name = SESSION
     session: Name | None = None
+    fitting: bool = False
+    """Whether to leave out memories that fit too little to be used."""
 
 
 class Fact(Write):
@@ -63,6 +65,8 @@ class Feedback(Write):
 
 class Memories(Body):
     memories: tuple[Recalled, ...]
+    fits: bool = True
+    """Whether any of them fits; if not, nothing is known that answers the query."""
     waiting: int = 0
     """The person's memories that are not consolidated yet, counted up to 1,000."""
     lagging: bool = False

@@ -95,7 +95,8 @@ async def remember(asked: Remember, by: By, context: Context) -> Id:
 async def recall(asked: Recall, by: By, context: Context) -> Memories:
     """Return the memories that match a query, best first. Those that wait for sleep are recalled as they are."""
     found = await context.recalling.recall(_scope(asked, by), asked.query, asked.top_k)
-    return Memories(memories=found.memories, waiting=found.waiting, lagging=found.lagging)
+    memories = found.fitting if asked.fitting else found.memories
+    return Memories(memories=memories, fits=bool(found.fitting), waiting=found.waiting, lagging=found.lagging)
 
 
 async def list_facts(by: By, context: Context, history: bool = False, about: str = "") -> Facts:

@@ -36,7 +36,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A recalled memory. A `score` of 1 is first by meaning and by words; feedback moves it by at most 0.15.
+    """A recalled memory. A `score` of 1 is first by meaning and by words; feedback moves it by at most 0.15, and a time
+    that the question names by a half.
 
     `sources` explain it.
     """
@@ -52,6 +53,10 @@ class Recalled:
     """The file or address that it was read from, if any."""
     valid_from: datetime | None = None
     confidence: float = 1
+    fit: float = 1.0
+    """How well it fits the question, from 0 to 1, whatever else is remembered."""
+    newer: str | None = None
+    """A newer memory on the same subject, which may have replaced what this one says."""
 
 
 def fused(found: Sequence[Found], modulators: Modulators = _DEFAULT) -> tuple[Match, ...]:
@@ -92,9 +97,9 @@ class Linked:
 def with_linked(chosen: Sequence[Recalled], linked: Sequence[Linked], most: int) -> tuple[Recalled, ...]:
     """Return the chosen memories and the linked ones, which take the last places of `most`."""
     kept = tuple(chosen)[: max(1, most - len(linked))]
-    least = kept[-1].score
+    least, fit = kept[-1].score, kept[-1].fit
     return kept + tuple(
-        Recalled(one.id, one.text, score, one.kind, one.created_at, (Source(LINKS, rank, score),))
+        Recalled(one.id, one.text, score, one.kind, one.created_at, (Source(LINKS, rank, score),), fit=fit)
         for rank, one in enumerate(linked, start=1)
         if (score := round(least * one.likeness, 4))
     )

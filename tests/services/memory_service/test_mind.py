@@ -138,10 +138,12 @@ async def test_exploration_spreads_recall(at: RunningMemory) -> None:
 
 
 async def test_alertness_prefers_recent_memories(at: RunningMemory) -> None:
+    # A question about the past prefers none by itself.
+    query = "code in the safe before"
     await remembered(at, "the code is in the safe", "the code for the safe is new")
-    assert (await at.recalled("code in the safe"))[0] == "the code is in the safe"
+    assert (await at.recalled(query))[0] == "the code is in the safe"
     await modulated(at, noradrenaline=0.4)
-    [_, sources] = [memory["sources"] for memory in await _memories(at, "code in the safe")]
+    [_, sources] = [memory["sources"] for memory in await _memories(at, query)]
     assert "recent" in {source["name"] for source in sources}
 
 

@@ -46,7 +46,7 @@ async def test_best_by_meaning_and_words_scores_one(at: RunningMemory) -> None:
     first, second = answer.json()["memories"]
     assert (first["text"], first["score"]) == ("invoices are in the blue folder", 1.0)
     assert 0 < second["score"] < 1
-    assert {"id", "text", "score", "kind", "created_at", "sources"} <= first.keys()
+    assert {"id", "text", "score", "kind", "created_at", "sources", "fit", "newer"} <= first.keys()
 
 
 @pytest.mark.requirement("S3-06")
@@ -87,6 +87,8 @@ async def test_memories_are_found_by_words_without_the_embedder(at: RunningMemor
     by = recalling(at, Away())
     [found] = (await by.recall(Scope("acme", "session", "s-1", "ada"), "blue folder", 2)).memories
     assert (found.text, [one.name for one in found.sources]) == (BLUE, ["words"])
+    # Both words of the question are in it, so a turn is given it.
+    assert found.fit == 1
 
 
 @pytest.mark.requirement("S3-58")
@@ -192,3 +194,23 @@ async def test_another_service_recalls_through_its_client(at: RunningMemory) -> 
     await at.remember("invoices are in the blue folder")
     found = await recall(at.platform, "acme", "s-1", "where are the invoices?", "ada", 3)
     assert found == ["invoices are in the blue folder"]
+
+
+async def test_recall_says_that_nothing_fits(at: RunningMemory) -> None:
+    await at.remember("the dentist moved to Mill Lane")
+    answers = [(await at.ask("POST", "/recall", {"query": query})).json() for query in ("which flowers?", "dentist")]
+    assert [answer["fits"] for answer in answers] == [False, True]
+
+
+async def test_turn_is_given_no_weak_memories(at: RunningMemory) -> None:
+    await at.remember("the dentist moved to Mill Lane")
+    await at.remember("the train leaves at nine")
+    assert await at.recalled("when does the train leave?", fitting=True) == ["the train leaves at nine"]
+    assert await at.recalled("which flowers?", fitting=True) == []
+
+
+async def test_older_statement_names_the_newer_one(at: RunningMemory) -> None:
+    await at.remember("the rent is 900 pounds", memory_id="old")
+    await at.remember("the rent is 950 pounds now", memory_id="new")
+    found = (await at.ask("POST", "/recall", {"query": "how high is the rent?"})).json()["memories"]
+    assert [(one["id"], one["newer"]) for one in found] == [("new", None), ("old", "new")]
