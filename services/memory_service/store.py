@@ -148,9 +148,11 @@ class Store:
 
 
 def literal(vector: Vector) -> str:
-    """Return a vector in pgvector's sparse text format: hashed vectors are mostly zeros, and this is sent as JSON."""
+    """Return a vector in pgvector's sparse text format, since hashed vectors are mostly zeros and this is sent as JSON.
+    It has the digits of half a float, which is what is stored.
+    """
     places = np.flatnonzero(vector)
-    return "{" + ",".join(f"{place + 1}:{vector[place]:.7g}" for place in places) + f"}}/{len(vector)}"
+    return "{" + ",".join(f"{place + 1}:{vector[place]:.5g}" for place in places) + f"}}/{len(vector)}"
 
 
 def dense(vector: Vector) -> str:
