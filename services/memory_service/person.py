@@ -104,9 +104,11 @@ async def forget_memory(
 ) -> Forgotten:
     """Delete one memory of the person. Raises NoSuchMemory."""
     person = Person(by.named(), scope)
-    if not await here.platform.database.row(GROUP, by.tenant, queries.memory_of, person=person.id, memory=memory_id):
-        raise NoSuchMemory
+    # Policy is asked in any case, and nothing is deleted where there is nothing.
+    held = await here.platform.database.row(GROUP, by.tenant, queries.memory_of, person=person.id, memory=memory_id)
     await write(here.platform, await here.writing.forget_memory(cause_of(by), person, memory_id))
+    if not held:
+        raise NoSuchMemory
     return Forgotten(forgotten=1)
 
 

@@ -150,14 +150,13 @@ async def erase(request: Request, here: Here, who: Authenticated, key: Idempoten
     """Erase the caller's sessions, uploads, facts and memories. docs/decisions/0124 lists the data that stays."""
 
     async def decide() -> CommandResult:
-        now = here.platform.clock.now()
+        now, cause = here.platform.clock.now(), commands.cause_of(who)
+        record = await commands.permitted(here, cause, who, "memory.write", kind="erasure", user=who.id)
         owned = await PersonStore(here.platform.database).sessions(
             who.tenant, who.id, before=now, most=SESSIONS_MOST, open=True
         )
         if owned:
             raise TurnsOpen(f"turns are open in {len(owned)} of your sessions; cancel them, or wait for their end")
-        cause = commands.cause_of(who)
-        record = await commands.permitted(here, cause, who, "memory.write", kind="erasure", user=who.id)
         lease = erasure.lease_of(who, now)
         return CommandResult(Changeset(cause).emit(record).start(lease), {"erasure_id": lease.id})
 

@@ -41,4 +41,4 @@ async def write(platform: Platform, written: Written) -> None:
     """Apply a write. Raises Refused if policy denied it, once the denial is recorded."""
     await platform.writer.apply(written.changeset)
     if not written.decision.allowed:
-        raise Refused(written.decision.reason)
+        raise Refused(f"{written.decision.action}: {written.decision.reason}")
