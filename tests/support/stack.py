@@ -64,7 +64,12 @@ class Stack:
 
 @asynccontextmanager
 async def served(
-    where: Dsns, folder: Path, *, settings: dict[str, Any] | None = None, model: Model | None = None
+    where: Dsns,
+    folder: Path,
+    *,
+    settings: dict[str, Any] | None = None,
+    model: Model | None = None,
+    names: tuple[str, ...] = NAMES,
 ) -> AsyncIterator[Stack]:
     """Run and serve the platform on this database, with the real policy and the offline model or another."""
     owner = mint("local", "owner", scopes=["*"])[0]
@@ -77,7 +82,7 @@ async def served(
     with running() as redis:
         async with (
             connect(redis.url) as cache,
-            build_platform(where, folder, names=NAMES, deltas=RedisDeltas(cache), **given) as (platform, services),
+            build_platform(where, folder, names=names, deltas=RedisDeltas(cache), **given) as (platform, services),
             _served(platform, services, owner, folder) as stack,
         ):
             yield stack

@@ -19,6 +19,7 @@ from libs.embedded.postgres import Postgres
 from libs.events import ApprovalRequested, TurnStarted
 from tests import infrastructure
 from tests.support.platform import REPOSITORY, ControllablePolicy, template
+from tests.support.stack import NAMES as NAMES_SERVED
 from tests.support.stack import Stack, served
 
 CONTRACT = REPOSITORY / "proto" / "openapi.yaml"
@@ -106,7 +107,8 @@ QUERY = {"root", "path", "side", "session"}
 async def world(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     folder: Path = tmp_path_factory.mktemp("asked")
     database = infrastructure.fresh_database(server, await template(server))
-    async with database as where, served(where, folder, settings={"key_seconds": 0.0}) as stack:
+    names = (*NAMES_SERVED, "memory_service")
+    async with database as where, served(where, folder, settings={"key_seconds": 0.0}, names=names) as stack:
         yield World(stack, await _objects(stack))
 
 
@@ -124,7 +126,7 @@ async def _objects(stack: Stack) -> dict[str, str]:
             await stack.platform.bus.waiting()
     named = {"session_id": session, "turn_id": turn, "upload_id": upload}
     named |= {"approval_id": asked["commit"], "effect_id": asked["effect"], "root": str(root), "path": str(root)}
-    missing = ("asset_id", "letter_id", "key_id", "event_id")
+    missing = ("asset_id", "letter_id", "key_id", "event_id", "fact_id", "memory_id", "sleep_id")
     return {**{name: ids.new() for name in missing}, **NAMES, **named, "session": session}
 
 
@@ -133,6 +135,7 @@ NAMES = {
     "tool": "mcp.mail.send",
     "tenant": "acme",
     "principal": "ada",
+    "agent": "default",
     "Tus-Resumable": "1.0.0",
     "Upload-Offset": "0",
     "Upload-Length": "10",
