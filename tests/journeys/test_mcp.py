@@ -72,7 +72,7 @@ class Served:
 async def served(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
     key = mint("local", "owner", scopes=["*"])[0]
     settings: dict[str, Any] = {"gateway": {"local_key": key}}
-    names = (*SERVICES, "audit_worker", "gateway")
+    names = (*SERVICES, "audit_worker", "memory_service", "gateway")
     async with (
         infrastructure.fresh_database(server, await platform.template(server)) as where,
         platform.run_platform(where, tmp_path_factory.mktemp("mcp"), names=names, settings=settings) as at,
