@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 from typing_extensions import override
 
-from libs.events.base import Event, event
+from libs.events.base import Event, SparseEvent, event
 from libs.events.topics import AUDIT_EVENTS
 
 
@@ -34,11 +34,7 @@ class ActionRecorded(Event):
 
 
 @event("suma.actions.recorded.v1", AUDIT_EVENTS)
-class ActionsRecorded(Event):
+class ActionsRecorded(SparseEvent):
     """The audited actions of one changeset, in order. Each becomes a record of the chain, with the id `EVENT.N`."""
 
     records: tuple[ActionRecorded, ...]
-
-    @override
-    def json_bytes(self) -> bytes:
-        return self.model_dump_json(by_alias=True, exclude_defaults=True).encode()

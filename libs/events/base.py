@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import override
 
 from libs.events.topics import Topic
 
@@ -26,6 +27,14 @@ class Event(Value):
     def json_bytes(self) -> bytes:
         """Return the data as it travels."""
         return self.model_dump_json(by_alias=True).encode()
+
+
+class SparseEvent(Event):
+    """An event of which fields travel only if they differ from their defaults. Those never change."""
+
+    @override
+    def json_bytes(self) -> bytes:
+        return self.model_dump_json(by_alias=True, exclude_defaults=True).encode()
 
 
 E = TypeVar("E", bound=type[Event])

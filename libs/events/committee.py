@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from libs.events.base import Event, Value, event
+from libs.events.base import Event, SparseEvent, Value, event
 from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS
 from libs.events.values import Attached, Candidate, Json, Observation, Plan, Review, StepState, ToolCall, Touched, Usage
 
@@ -116,7 +116,7 @@ class Task(Value):
 
 
 @event("suma.plan.requested.v1", COMMITTEE_REQUESTS)
-class PlanRequested(Event):
+class PlanRequested(SparseEvent):
     """Draft a plan for a task and have it criticised."""
 
     request_id: str

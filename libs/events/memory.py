@@ -6,13 +6,13 @@ from datetime import datetime
 
 from pydantic import Field
 
-from libs.events.base import Event, event
+from libs.events.base import Event, SparseEvent, event
 from libs.events.topics import MEMORY_EVENTS
 from libs.events.values import Touched
 
 
 @event("suma.remember.requested.v1", MEMORY_EVENTS)
-class RememberRequested(Event):
+class RememberRequested(SparseEvent):
     """Store this text, so that it can be recalled."""
 
     memory_id: str

@@ -25,10 +25,12 @@ class MemoryAdded(Row):
     """The vector's code, in hexadecimal digits."""
     event_id: str | None
     turn_id: str | None
-    source: str
+    source: str | None
+    """None: nothing more than its event."""
     valid_from: datetime | None
     valid_to: datetime | None
-    confidence: float
+    confidence: float | None
+    """None: certain."""
 
 
 @row(SCHEMA, "memory.embed")

@@ -108,10 +108,10 @@ class Writing:
             bits=codes(vector[None])[0],
             event_id=cause.causation or cause.id,
             turn_id=cause.turn,
-            source=asked.source,
+            source=asked.source or None,
             valid_from=asked.valid_from,
             valid_to=asked.valid_to,
-            confidence=asked.confidence,
+            confidence=asked.confidence if asked.confidence != 1 else None,
         )
         return written.put(row)
 
