@@ -41,13 +41,15 @@ class MindWriting(Writing):
         row = PersonaDeleted(person.id, persona)
         return (await self._decide(cause, person, MIND, f"persona:{persona}")).put(row)
 
-    async def sleep(self, cause: Cause, person: Person, *, nrem: bool, rem: bool) -> Written:
-        """Start a sleep, under a lease, with an id derived from its cause. It conflicts with a running one."""
+    async def sleep(self, cause: Cause, person: Person, *, nrem: bool, rem: bool, pause: float = 0.0) -> Written:
+        """Start a sleep, under a lease, with an id derived from its cause. It conflicts with a running one. `pause` is
+        the seconds between two of its batches.
+        """
         id = ids.derived(cause.id, SLEEP)
         written = await self._decide(cause, person, MIND, f"sleep:{id}")
         if not written.decision.allowed:
             return written
-        about = {"sleep_id": id, "person": person.id, "nrem": nrem, "rem": rem}
+        about = {"sleep_id": id, "person": person.id, "nrem": nrem, "rem": rem, "pause": pause}
         written = written.put(SleepStarted(id, person.id, nrem, rem))
         return replace(written, changeset=written.changeset.start(NewLease(id, SLEEP, about)))
 
