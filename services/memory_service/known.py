@@ -2,59 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from libs.events import KnownFact, Touched
 from libs.models import memory_block
 from services.memory_service.domain import facts
 from services.memory_service.domain.facts import Fact
+from services.memory_service.recent import Recent
 from services.memory_service.settings import Settings
 from services.memory_service.store import Store
 
 LETTERS_PER_TOKEN = 4
 """A cautious mean of the vendors' tokenizers for English."""
-
-
 RECENT_SECONDS = 5.0
-"""How long a person's facts are kept in memory. A change by this process ends it at once, another's later than that."""
-PEOPLE_MOST = 1_000
-
-
-class RecentFacts:
-    """The facts of people whose turns are under way: each plan and each answer asks for them."""
-
-    def __init__(self, store: Store, now: Callable[[], float] = time.monotonic) -> None:
-        self._store, self._now = store, now
-        self._kept: OrderedDict[tuple[str, str], tuple[float, Sequence[Fact]]] = OrderedDict()
-        self._changes = 0
-
-    async def of(self, tenant: str, person: str) -> Sequence[Fact]:
-        """Return the person's facts as of at most some seconds ago."""
-        read, kept = self._kept.get((tenant, person), (0.0, ()))
-        now = self._now()
-        if (tenant, person) in self._kept and now - read < RECENT_SECONDS:
-            return kept
-        changes, facts = self._changes, await self._store.facts(tenant, person)
-        # A change that committed meanwhile is perhaps not among them.
-        if changes == self._changes:
-            self._kept[tenant, person] = now, facts
-            self._kept.move_to_end((tenant, person))
-            if len(self._kept) > PEOPLE_MOST:
-                self._kept.popitem(last=False)
-        return facts
-
-    def changed(self, tenant: str, person: str) -> None:
-        """Drop what is kept of a person. Called once a change has committed."""
-        self._changes += 1
-        self._kept.pop((tenant, person), None)
+"""How long a person's facts are kept in memory: each plan and each answer asks for them."""
 
 
 class Knowing:
     """Queries of a person's facts, for callers in this process."""
 
-    def __init__(self, store: Store, recent: RecentFacts, settings: Settings) -> None:
+    def __init__(self, store: Store, recent: Recent[Sequence[Fact]], settings: Settings) -> None:
         self._store, self._recent, self._settings = store, recent, settings
 
     async def known(self, tenant: str, *, user: str, about: str) -> Sequence[KnownFact]:

@@ -9,9 +9,10 @@ from services.memory_service.api.routes import RouteContext
 from services.memory_service.extracting import Extracting
 from services.memory_service.handlers import Handlers
 from services.memory_service.knowledge import Knowledge
-from services.memory_service.known import Knowing, RecentFacts
+from services.memory_service.known import RECENT_SECONDS, Knowing
 from services.memory_service.mind import service as mind
 from services.memory_service.recalling import Recalling
+from services.memory_service.recent import Recent
 from services.memory_service.settings import Settings
 from services.memory_service.store import GROUP, SCHEMA, Store
 from services.memory_service.upkeep import Upkeep
@@ -24,7 +25,7 @@ BATCH_SECONDS = 0.05
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     store, embedder = Store(platform.database), platform.embedder
-    recent = RecentFacts(store)
+    recent = Recent(store.facts, RECENT_SECONDS)
     writing = Writing(platform.policy, embedder, recent.changed)
     minds = mind.build(platform, settings)
     extracting = Extracting(store, writing, after=settings.extract_after)

@@ -124,8 +124,8 @@ class Sleeping:
             *(MemoriesLinked(sleep, person, id, other, likeness) for id, other, likeness in batch.found.linked),
         )
         if batch.last is not None and batch.count == BATCH:
-            delay = about.get("pause") or None
-            goes_on = lease.successor({**_plain(about), **totals, "after": list(batch.last)}, delay=delay)
+            on = {**_plain(about), **totals, "after": list(batch.last)}
+            goes_on = lease.successor(on, delay=about.get("pause"))
             return changes.put(SleepStep(sleep, person, to=to, **totals)).start(goes_on)
         log.info("slept", **totals)
         fade = batch.fade_days if about["nrem"] else None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,11 +17,10 @@ from services.memory_service.domain.adaptation import HALF_LIFE_DAYS, Mind
 from services.memory_service.domain.consolidation import Pair
 from services.memory_service.domain.modulators import Modulators
 from services.memory_service.domain.ranking import Linked
+from services.memory_service.recent import Recent
 from services.memory_service.store import GROUP
 
 COUNTED_MOST = 1_000
-PEOPLE_MOST = 1_000
-"""People whose minds are kept in memory."""
 NEAR = 4
 """Earlier memories that each one is compared with."""
 
@@ -102,24 +99,11 @@ def _modulators(row: Mapping[str, Any]) -> Modulators:
 
 
 class RecentMinds:
-    """Minds as they were read a few seconds ago, so that a recall reads the database once."""
+    """Minds as they were read a few seconds ago."""
 
     def __init__(self, store: MindStore, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self.store = store
-        self._seconds, self._now = seconds, now
-        self._read: OrderedDict[tuple[str, str], tuple[float, Mind]] = OrderedDict()
-
-    async def mind(self, tenant: str, person: str) -> Mind:
-        key = tenant, person
-        at, mind = self._read.get(key, (-math.inf, Mind()))
-        if self._now() - at < self._seconds:
-            return mind
-        mind = await self.store.mind(tenant, person)
-        self._read[key] = self._now(), mind
-        self._read.move_to_end(key)
-        if len(self._read) > PEOPLE_MOST:
-            self._read.popitem(last=False)
-        return mind
+        self.mind = Recent(store.mind, seconds, now).of
 
     async def manner(self, tenant: str, *, user: str, agent: str) -> str:
         """Return how to write an agent's answers to a person; empty if nothing is asked for."""

@@ -41,7 +41,9 @@ class MindWriting(Writing):
         row = PersonaDeleted(person.id, persona)
         return (await self._decide(cause, person, MIND, f"persona:{persona}")).put(row)
 
-    async def sleep(self, cause: Cause, person: Person, *, nrem: bool, rem: bool, pause: float = 0.0) -> Written:
+    async def sleep(
+        self, cause: Cause, person: Person, *, nrem: bool, rem: bool, pause: float | None = None
+    ) -> Written:
         """Start a sleep, under a lease, with an id derived from its cause. It conflicts with a running one. `pause` is
         the seconds between two of its batches.
         """
