@@ -17,7 +17,7 @@ from libs.database import tenant_set
 from libs.errors import Rejected
 from libs.events.audit import ActionRecorded, ActionsRecorded
 from libs.events.base import Event
-from libs.events.envelope import MAX_EVENT_BYTES, Envelope
+from libs.events.envelope import MAX_EVENT_BYTES, Envelope, headers
 from libs.leases.ports import TTL_SECONDS, Lease, NewLease
 
 Row = dict[str, Any]
@@ -164,18 +164,17 @@ def _chunks(records: Sequence[ActionRecorded]) -> Iterator[Sequence[ActionRecord
     return (records[at : at + RECORDS_MOST] for at in range(0, len(records), RECORDS_MOST))
 
 
-def headers(cause: Cause, *, now: datetime, traceparent: str | None) -> Mapping[str, str]:
+def shared(cause: Cause, *, now: datetime, traceparent: str | None) -> Mapping[str, str]:
     """Return the headers that all events of a changeset have; one with a turn of its own has another `turnid`."""
-    pairs = {
-        "source": f"suma/{cause.group}",
-        "time": now.isoformat(),
-        "sessionid": cause.session,
-        "turnid": cause.turn,
-        "correlationid": cause.correlation,
-        "causationid": cause.causation,
-        "traceparent": traceparent or cause.traceparent,
-    }
-    return {name: value for name, value in pairs.items() if value is not None}
+    return headers(
+        source=f"suma/{cause.group}",
+        time=now,
+        session=cause.session,
+        turn=cause.turn,
+        correlation=cause.correlation,
+        causation=cause.causation,
+        traceparent=traceparent or cause.traceparent,
+    )
 
 
 def abridged(item: Row, headers: Mapping[str, str], first: Row | None) -> Row:

@@ -194,7 +194,7 @@ class Writer:
 
     def _add(self, entry: Queued, changeset: Changeset, state: str = "done") -> None:
         place, now, traceparent = len(entry.items), self._clock.now(), traces.traceparent()
-        headers = batch.headers(changeset.cause, now=now, traceparent=traceparent)
+        headers = batch.shared(changeset.cause, now=now, traceparent=traceparent)
         spoken = []
         try:
             for event in batch.travelling(changeset.events):

@@ -52,18 +52,44 @@ class Envelope(Generic[E_co]):
 
     def headers(self) -> dict[str, str]:
         """Return the attributes that have no column of their own, without the absent ones."""
-        pairs = {
-            "source": self.source,
-            "time": self.time.isoformat(),
-            "subject": self.subject,
-            "sessionid": self.session,
-            "turnid": self.turn,
-            "correlationid": self.correlation,
-            "causationid": self.causation,
-            "idempotencykey": self.idempotency,
-            "traceparent": self.traceparent,
-        }
-        return {name: value for name, value in pairs.items() if value is not None}
+        return headers(
+            source=self.source,
+            time=self.time,
+            subject=self.subject,
+            session=self.session,
+            turn=self.turn,
+            correlation=self.correlation,
+            causation=self.causation,
+            idempotency=self.idempotency,
+            traceparent=self.traceparent,
+        )
+
+
+def headers(
+    *,
+    source: str,
+    time: datetime,
+    subject: str | None = None,
+    session: str | None = None,
+    turn: str | None = None,
+    correlation: str | None = None,
+    causation: str | None = None,
+    idempotency: str | None = None,
+    traceparent: str | None = None,
+) -> dict[str, str]:
+    """Return these attributes of an event by their names as headers, without the absent ones."""
+    pairs = {
+        "source": source,
+        "time": time.isoformat(),
+        "subject": subject,
+        "sessionid": session,
+        "turnid": turn,
+        "correlationid": correlation,
+        "causationid": causation,
+        "idempotencykey": idempotency,
+        "traceparent": traceparent,
+    }
+    return {name: value for name, value in pairs.items() if value is not None}
 
 
 def parse(*, id: str, type: str, tenant: str, key: str, headers: dict[str, str], data: Any) -> Envelope[Event]:
