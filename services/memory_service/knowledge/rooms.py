@@ -148,7 +148,7 @@ class Knowledge:
             self._of_skills.add(seen)
             name = f"{SKILL}{skill.name}"
             cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{name}")
-            # The tenant itself asks: whoever installed the skill wanted this, and policy may still forbid it.
+            # The principal is the tenant: installing the skill is the wish, and policy may still forbid it.
             everyone = Person(EVERYONE, ("memory",))
             settings = Settings(name, skill.kb_chunk_strategy, skill.kb_chunk_size)
             try:
