@@ -55,13 +55,18 @@ class Directory:
         self._database, self._changed = database, changed
 
     async def register_file_key(self, key: ApiKey) -> None:
-        """Store the key of a key file, and revoke those of earlier files. Safe to repeat; a revoked key stays so."""
+        """Store the key of a key file, and revoke those of other files. Safe to repeat.
+
+        A revoked key stays revoked, and revokes no other: a process that still has the old file cannot lock out the
+        new one.
+        """
         async with self._owning(key.tenant) as connection:
             await queries.put_tenant(connection, tenant=key.tenant, name="")
-            # The owner of the machine cannot be locked out for longer than until the next start.
+            await _put(connection, key, name="key file", origin="file", by="")
+            # The owner of the machine cannot be locked out for longer than until the next start. The row that this
+            # locks lets registrations of one principal revoke one after another.
             await queries.enable_principal(connection, tenant=key.tenant, principal=key.principal)
             await queries.revoke_other_files(connection, tenant=key.tenant, principal=key.principal, id=key.id)
-            await _put(connection, key, name="key file", origin="file", by="")
 
     async def tenants(self, *, after: str | None, most: int) -> Sequence[TenantShown]:
         """Return the tenants in the order of their ids."""

@@ -68,9 +68,10 @@ select tenant_id as tenant, name, created_at, disabled_at from gateway.tenants
 where cast(:after as text) is null or tenant_id > :after order by tenant_id limit :most;
 
 -- name: revoke_other_files(tenant, principal, id)!
--- Revoke the keys of earlier key files of a principal.
+-- Revoke the keys of a principal's other key files, unless this key was revoked itself.
 update gateway.api_keys set revoked_at = bus.now()
-where tenant_id = :tenant and principal = :principal and origin = 'file' and key_id <> :id and revoked_at is null;
+where tenant_id = :tenant and principal = :principal and origin = 'file' and key_id <> :id and revoked_at is null
+  and exists (select from gateway.api_keys k where k.tenant_id = :tenant and k.key_id = :id and k.revoked_at is null);
 
 -- name: put_code(tenant, hash, key, seconds)$
 insert into gateway.signin_codes (tenant_id, hash, key_id, expires_at)

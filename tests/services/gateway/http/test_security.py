@@ -223,8 +223,9 @@ async def test_new_machine_key_revokes_the_old_one(gateway_where: Dsns, owner: s
             assert (await old.get("/v1/sessions")).status_code == 401
             assert (await new.get("/v1/sessions")).status_code == 200
         await ensure_local_key(home.platform, owner)
-        async with home.client(owner) as old:
+        async with home.client(owner) as old, home.client(changed) as new:
             assert (await old.get("/v1/sessions")).status_code == 401, "a revoked key came back"
+            assert (await new.get("/v1/sessions")).status_code == 200, "a revoked key revoked its successor"
 
 
 async def test_only_the_hash_of_a_key_is_stored(home: RunningGateway) -> None:
