@@ -16,7 +16,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from services.catalog import NAMES
 from tests.browser.rows import insert_dead_letters
-from tests.browser.visitor import OPTIONS, Live, Visitor, approval, ask, chromium, contents, ended, undo
+from tests.browser.visitor import OPTIONS, Live, Visitor, approval, ask, chromium, contents, ended, known, undo
 from tests.journeys.test_start_and_stop import approve_all, seen
 from tests.libs.skills.folders import skill
 
@@ -163,6 +163,30 @@ async def test_session_is_found_and_shared(person: Visitor, browser: Browser, li
         await other.sign_in(guest)
         theirs = await other.open("/sessions")
         await expect(theirs.get_by_role("link", name=re.compile("^Quarterly reports"))).to_be_visible()
+
+
+@pytest.mark.requirement("S2-26", "S2-28", "S4-22")
+async def test_remembered_place_changes_the_next_plan(person: Visitor, live: Live) -> None:
+    folder = live.folder(
+        "invoices", {"invoice-1.pdf": "1", "old/scan.txt": "A letter.\n\nYour dentist asks for 80 euros."}
+    )
+    page = await person.open("/chat")
+    await ask(page, "remember that invoices go to Finance/2026", folder)
+    await ended(page)
+    await known(live, "Finance/2026")
+    page = await person.open("/chat")
+    await ask(page, "put away the invoices", folder)
+    await expect(page.get_by_label(re.compile("^Plan for: "))).to_contain_text("Finance/2026")
+    await approval(page).click()
+    await ended(page, "Done")
+    assert contents(folder).keys() == {"Finance/2026/invoice-1.pdf", "old/scan.txt"}
+    page = await person.open("/chat")
+    await ask(page, "where did I put the dentist letter?", folder)
+    await ended(page)
+    await expect(page.locator(".prose").last).to_contain_text("old/scan.txt, lines 1–3: A letter. Your dentist asks")
+    page = await person.open("/memory")
+    await page.get_by_role("button", name="Forget invoices go to").click()
+    await expect(page.get_by_role("button", name="Forget invoices go to")).to_have_count(0)
 
 
 async def test_fact_is_corrected_and_forgotten(person: Visitor, live: Live) -> None:

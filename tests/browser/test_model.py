@@ -12,7 +12,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.states import OVERFLOWING
-from tests.browser.visitor import Live, Visitor, approval, ask, ended, live_at
+from tests.browser.visitor import Live, Visitor, approval, ask, contents, ended, known, live_at
 from tests.infrastructure.vendor import APPROVED, Vendor, planned, said, vendor
 from tests.journeys.test_start_and_stop import seen
 from tests.support import web_site
@@ -122,6 +122,24 @@ async def test_step_shows_the_page_that_it_read(reader: Visitor, thinking: Live,
     await expect(page.get_by_text(f"Read “Tea news” at {url} (HTTP status 200).")).to_be_visible()
     assert "Tea is **cheap** today." in str(there.asked[-1].body)
     assert f"said by the page {url}" in str(there.asked[-1].body)
+
+
+@pytest.mark.requirement("S2-26", "S2-28")
+async def test_model_plans_by_a_remembered_place(reader: Visitor, thinking: Live, there: Vendor) -> None:
+    folder = thinking.folder("invoices", {"invoice-1.pdf": "1"})
+    there.play(planned(("memory.remember", {"text": "invoices go to Finance/2026"})), APPROVED, said("Noted."))
+    page = await reader.open("/chat")
+    await ask(page, "remember that invoices go to Finance/2026", folder)
+    await ended(page)
+    await known(thinking, "Finance/2026")
+    move = ("manage-files.move", {"source": "invoice-1.pdf", "target": "Finance/2026"})
+    there.play(planned(move), APPROVED, said("Moved."))
+    page = await reader.open("/chat")
+    await ask(page, "put away the invoices", folder)
+    await approval(page).click()
+    await ended(page, "Done")
+    assert ["- invoices go to: Finance/2026" in each.text for each in there.asked[-3:]] == [True] * 3
+    assert contents(folder).keys() == {"Finance/2026/invoice-1.pdf"}
 
 
 @pytest.mark.requirement("A22b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -194,6 +195,13 @@ ENDS = re.compile("Done|Answered|Declined|Undone")
 async def ended(page: Page, how: str | re.Pattern[str] = ENDS) -> None:
     """Wait until the last turn on the page has ended."""
     await expect(page.get_by_role("article").last.locator("footer")).to_contain_text(how)
+
+
+async def known(live: Live, value: str) -> None:
+    """Wait until a fact is kept, which is just after the answer."""
+    async with live.installation.api() as api, asyncio.timeout(60):
+        while value not in (await api.get("/v1/memory/facts")).text:
+            pass
 
 
 async def undo(page: Page, how: str = "Undo") -> None:

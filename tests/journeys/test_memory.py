@@ -1,10 +1,11 @@
-"""What a person asks to be remembered in one session changes the next: by command and over HTTP, with a model and
-without.
+"""What a person asks to be remembered in one session changes the next, and what they have put away is found again: by
+command and over HTTP, with a model and without.
 """
 
 from __future__ import annotations
 
 import asyncio
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tests.infrastructure.vendor import APPROVED, Vendor, planned, said
 from tests.infrastructure.wish import answered, files, post
 from tests.journeys.installation import Installation, installation
+from tests.libs.documents import samples
 
 TEXT = "remember that invoices go to Finance/2026"
 
@@ -51,6 +53,21 @@ async def test_a_remembered_place_changes_the_next_plan(live: Installation) -> N
     assert "Forgot 1 fact." in forgotten.out, forgotten.err
 
 
+@pytest.mark.requirement("S4-22", "S4-27")
+async def test_lost_letter_is_found_with_its_file_and_passage(live: Installation) -> None:
+    folder = live.folder / "papers"
+    (folder / "2024").mkdir(parents=True)
+    (folder / "2024" / "scan-0417.txt").write_text("Dear Ann,\n\nthis letter is from your dentist: come on 12 May.\n")
+    (folder / "scan-0418.pdf").write_bytes(samples.pdf("Contents", "The dentist's letter: a crown costs 80 euros."))
+    (folder / "recipe.txt").write_text("Write a letter to Ann about the soup.\n")
+    found = await live.suma("run", "where did I put the dentist letter?", "--in", str(folder))
+    assert found.code == 0, found.err
+    assert "2024/scan-0417.txt, lines 1–3: Dear Ann, this letter is from your dentist: come on 12 May." in found.out
+    assert "scan-0418.pdf, lines 1–2: Contents The dentist’s letter: a crown costs 80 euros." in found.out
+    assert "recipe.txt, line" not in found.out
+
+
+@pytest.mark.requirement("S2-27")
 async def test_a_models_prompts_have_the_remembered_facts(there: Vendor, tmp_path: Path) -> None:
     model = {"SUMA_MODEL": "openai:toy", "SUMA_MODEL_URL": there.url, "SUMA_MODEL_KEY": "k"}
     async with installation(tmp_path / "installation", **model) as own:
@@ -63,6 +80,8 @@ async def test_a_models_prompts_have_the_remembered_facts(there: Vendor, tmp_pat
             while "<memory>" not in there.asked[-1].text.replace("between <memory>", ""):
                 there.play(planned(("manage-files.list", {"path": "."})), said("Two files."))
                 assert (await own.suma("run", "list the files", "--in", folder)).code == 0
+        await own.end(signal.SIGKILL)
+        await own.start()
         asked = len(there.asked)
         there.play(
             planned(("manage-files.move", {"source": "invoice-1.pdf", "target": "Finance/2026"})),

@@ -21,6 +21,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SUMA_CONFIG", str(tmp_path / "config.yaml"))
 
 
+@pytest.mark.requirement("S0-36", "S0-05")
 @pytest.mark.parametrize(
     ("chosen", "name"),
     [("", "offline-hashed"), ("wordllama", "wordllama-"), ("endpoint:nomic-embed-text", "endpoint:nomic-embed-text")],

@@ -31,7 +31,7 @@ async def test_agent_may_use_only_its_own_tools(home: Dsns, tmp_path: Path) -> N
         assert not [event for event in await at.logged("s") if isinstance(event, ToolRequested)]
 
 
-@pytest.mark.requirement("S1-22", "S0-10")
+@pytest.mark.requirement("S1-22", "S0-10", "S0-08")
 async def test_agent_reaches_planner_policy_and_grant(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(READ)), agents=AGENTS) as at:
         turn = await at.say("read it", session="s", root=at.folder("a.txt"), agent="reader")

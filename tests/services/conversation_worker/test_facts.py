@@ -65,7 +65,7 @@ def moved(at: RunningPlatform, folder: str) -> Path:
     return at.folder("invoice-1.pdf", "notes.txt", at=folder)
 
 
-@pytest.mark.requirement("S2-26", "S2-28")
+@pytest.mark.requirement("S2-26", "S2-28", "S0-08")
 async def test_a_fact_changes_a_plan_of_the_next_session(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, names=ALL) as at:
         assert "I will remember" in await ends(at, f"remember that {TEXT}", "one")

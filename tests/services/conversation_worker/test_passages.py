@@ -26,7 +26,7 @@ async def given(at: RunningPlatform, text: str = ASKED, session: str = "s") -> t
     return next(e.task.passages for e in await at.logged(session) if isinstance(e, PlanRequested))
 
 
-@pytest.mark.requirement("S0-27")
+@pytest.mark.requirement("S0-27", "S0-08")
 async def test_a_plan_is_given_the_passage_with_file_and_lines(home: Dsns, tmp_path: Path) -> None:
     async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH), Answered("Replaced."))) as at:
         (at.folder("notes.txt") / "letter.txt").write_text(LETTER)

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from libs.events import MessageCompleted, PlanRequested, RememberRequested, StepChanged, TurnEnded, TurnQueued
+from libs.events import (
+    ActionRecorded,
+    ActionsRecorded,
+    MessageCompleted,
+    PlanRequested,
+    RememberRequested,
+    StepChanged,
+    TurnEnded,
+    TurnQueued,
+)
 from libs.events.values import Plan, Step, StepState
 from libs.models.ports import PlanDraft
 from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
@@ -113,6 +122,18 @@ async def test_incomplete_round_is_followed_by_one_with_its_observations(home: D
         asked = [e for e in await at.logged("s") if isinstance(e, PlanRequested)]
         assert [e.round for e in asked] == [1, 2]
         assert [seen.data for seen in asked[1].task.observations] == [{"nodes": ["a.txt"], "count": 1}]
+
+
+@pytest.mark.requirement("S0-04", "S0-28", "S0-31")
+async def test_next_turn_is_given_its_own_sessions_history(home: Dsns, tmp_path: Path) -> None:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST), plan(LIST), plan(LIST))) as at:
+        for session, text in (("s", "look"), ("other", "glance"), ("s", "look again")):
+            await at.finish(await at.say(text, session=session, root=at.folder("a.txt")), session=session)
+        asked = [e.task.history for e in await at.logged("s") if isinstance(e, PlanRequested)]
+        assert asked[0] == ()
+        assert [(each.text, each.answer, each.shown) for each in asked[1]] == [("look", "done", ("a.txt",))]
+        recorded = [e for e in await at.logged("s") if isinstance(e, ActionRecorded | ActionsRecorded)]
+        assert "tool.execute" in {e.action for e in recorded if isinstance(e, ActionRecorded)}
 
 
 async def test_plan_ids_from_a_model_are_replaced(home: Dsns, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def recalling(at: RunningMemory, embedder: Embedder, reranker: RerankerPort | No
     return Recalling(Store(database), embedder, RecentMinds(MindStore(database), 0), reranker)
 
 
-@pytest.mark.requirement("S3-06")
+@pytest.mark.requirement("S3-06", "S0-04", "S0-05", "S0-08")
 async def test_memory_is_found_by_its_meaning(at: RunningMemory) -> None:
     await at.remember("delete the duplicate pictures")
     await at.remember("the train leaves at nine")
@@ -121,6 +121,7 @@ class Reranker:
         return [float(self.taste in text) for text in texts]
 
 
+@pytest.mark.requirement("S0-05")
 @pytest.mark.parametrize(("taste", "first"), [("shelf", "the blue folder is on the shelf"), (None, BLUE)])
 async def test_reranker_orders_memories_if_it_answers(at: RunningMemory, taste: str | None, first: str) -> None:
     await at.remember(BLUE)
