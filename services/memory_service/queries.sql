@@ -1,6 +1,6 @@
--- name: ranked(tenant, universe, scope, person, embedders, queries, codes, words, pool, deep)
+-- name: ranked(tenant, universe, scope, person, embedders, queries, codes, words, pool, deep, minded, half_life, counted)
 -- The memories of one scope by vector distance and by common words, with their rank in each ranking; one row at least,
--- which says what was searched. Vectors of each embedder are compared with its own query. An index proposes memories if
+-- which says what was searched, and the mind of `minded`, if that is not null. Vectors of each embedder are compared with its own query. An index proposes memories if
 -- it is complete, else all of its scope are read. A `limit` or `offset 0` keeps a part from being planned as a join: without statistics
 -- that would read whole tables.
 with asked as materialized (
@@ -56,6 +56,7 @@ with asked as materialized (
     from mine
 )
 select (select array_agg(embedder) from parts) as embedders, (select count(*) filter (where read) from mine) as read,
+    (select memory.mind_of(:tenant, :minded, :half_life, :counted)) as mind,
     p.memory_id, p.text, p.kind, p.created_at, p.near, p.worded, p.similarity, p.overlap, p.turn_id, p.source, p.valid_from,
     p.confidence
 from (select) as always left join placed p on p.near <= :pool or p.worded <= :pool;

@@ -5,7 +5,6 @@ A reranker, if there is one, orders the best of them again.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +15,7 @@ from libs.search import NOTHING, Embedder, Match, Reranker, Vector, offline, rer
 from libs.search.words import FILLERS, words
 from libs.telemetry.logs import logger
 from services.memory_service.domain import fitting
-from services.memory_service.domain.adaptation import adapted
+from services.memory_service.domain.adaptation import Mind, adapted
 from services.memory_service.domain.modulators import Modulators
 from services.memory_service.domain.ranking import Found, Recalled, best, fused, with_linked
 from services.memory_service.mind.store import RecentMinds
@@ -71,9 +70,16 @@ class Recalling:
             Unavailable: the database does not answer. Without the embedder, words alone decide.
         """
         text = query[:QUERY_MOST]
-        ranked, mind = await asyncio.gather(
-            self._ranked(scope, text, top_k * POOL), self._minds.mind(scope.tenant, scope.person)
-        )
+        ranked: Ranked | None = None
+
+        async def read(*_: str) -> Mind:
+            nonlocal ranked
+            ranked = await self._ranked(scope, text, top_k * POOL, mind=True)
+            return ranked.mind or Mind()
+
+        mind = await self._minds.of(scope.tenant, scope.person, read)
+        if ranked is None:
+            ranked = await self._ranked(scope, text, top_k * POOL)
         self._noticed(scope, ranked)
         found, levels = ranked.found, mind.modulators
         matches = self._timely(text, found, await self._ordered(text, found, top_k * POOL, levels))
@@ -94,16 +100,16 @@ class Recalling:
         timely = fitting.timely(matches, found, question, today)
         return fitting.newest_first(timely, found, question, today)
 
-    async def _ranked(self, scope: Scope, text: str, pool: int) -> Ranked:
+    async def _ranked(self, scope: Scope, text: str, pool: int, *, mind: bool = False) -> Ranked:
         given = {self._embedder.name: await self._embedded(self._embedder, text)}
         words = without_fillers(text)
-        ranked = await self._store.ranked(scope, given, words=words, pool=pool)
+        ranked = await self._store.ranked(scope, given, words=words, pool=pool, mind=mind)
         # After a change of the embedder: ask again with the embedders that can still be had.
         earlier = [one for name in ranked.embedders if name not in given and (one := offline(name)) is not None]
         if not earlier:
             return ranked
         given |= {one.name: await self._embedded(one, text) for one in earlier}
-        return await self._store.ranked(scope, given, words=words, pool=pool)
+        return await self._store.ranked(scope, given, words=words, pool=pool, mind=mind)
 
     async def _embedded(self, embedder: Embedder, query: str) -> Vector:
         # A server that takes over 15 s would hold up the turn for longer than its vectors are worth.

@@ -24,11 +24,12 @@ class Recent(Generic[T]):
         self._kept: OrderedDict[tuple[str, str], tuple[float, T]] = OrderedDict()
         self._changes = 0
 
-    async def of(self, tenant: str, person: str) -> T:
+    async def of(self, tenant: str, person: str, read: Callable[[str, str], Awaitable[T]] | None = None) -> T:
+        """Return what is known of a person, by this `read` if one is given and it is needed."""
         now, kept = self._now(), self._kept.get((tenant, person))
         if kept is not None and now - kept[0] < self._seconds:
             return kept[1]
-        changes, found = self._changes, await self._read(tenant, person)
+        changes, found = self._changes, await (read or self._read)(tenant, person)
         # A change that committed meanwhile is perhaps not part of it.
         if changes == self._changes:
             self._kept[tenant, person] = now, found
@@ -41,3 +42,8 @@ class Recent(Generic[T]):
         """Drop what is kept of a person. Called once a change has committed."""
         self._changes += 1
         self._kept.pop((tenant, person), None)
+
+    def clear(self) -> None:
+        """Drop what is kept of everyone. Called as `changed` is."""
+        self._changes += 1
+        self._kept.clear()

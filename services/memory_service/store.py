@@ -9,10 +9,12 @@ from typing import Any
 
 import aiosql
 import numpy as np
+import orjson
 
 from libs.database import Database, Schema
 from libs.search import Matrix, Vector
 from libs.search.lists import codes, halves
+from services.memory_service.domain.adaptation import MIND_READ, Mind
 from services.memory_service.domain.facts import Fact
 from services.memory_service.domain.ranking import Found
 
@@ -50,6 +52,8 @@ class Ranked:
     """The embedders of the scope's vectors."""
     read: int
     """Memories that were read because no index has them."""
+    mind: Mind | None = None
+    """The person's, if it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,10 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def ranked(self, scope: Scope, queries_by: Mapping[str, Vector], *, words: str, pool: int) -> Ranked:
-        """Return at most `pool` memories of each ranking, for a query's vectors by embedder.
+    async def ranked(
+        self, scope: Scope, queries_by: Mapping[str, Vector], *, words: str, pool: int, mind: bool = False
+    ) -> Ranked:
+        """Return at most `pool` memories of each ranking, for a query's vectors by embedder, and perhaps the `mind`.
 
         Vectors of different embedders cannot be compared, so each embedder's memories have a ranking of their own.
         """
@@ -89,9 +95,12 @@ class Store:
             words=words,
             pool=pool,
             deep=max(DEEP, pool),
+            minded=scope.person if mind else None,
+            **MIND_READ,
         )
-        embedders, read = rows[0]["embedders"] or (), rows[0]["read"]
-        return Ranked([Found(*[*row.values()][2:]) for row in rows if row["memory_id"] is not None], embedders, read)
+        first, found = rows[0], [Found(*[*row.values()][3:]) for row in rows if row["memory_id"] is not None]
+        known = Mind.of(orjson.loads(first["mind"])) if mind else None
+        return Ranked(found, first["embedders"] or (), first["read"], known)
 
     async def unindexed(self, scope: Scope, embedder: str, *, after: int, most: int) -> Vectors:
         """Return the next memories to put into the index of a scope, by number."""

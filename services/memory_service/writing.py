@@ -71,10 +71,10 @@ class Writing:
         self,
         policy: Policy,
         embedder: Embedder,
-        facts_changed: Callable[[str, str], None] = lambda tenant, person: None,
+        changed: Callable[[str, str], None] = lambda tenant, person: None,
     ) -> None:
-        """`facts_changed` is called once a change of a person's facts has committed."""
-        self._policy, self._embedder, self._facts_changed = policy, embedder, facts_changed
+        """Call `changed` once a change of what was recently read of a person has committed."""
+        self._policy, self._embedder, self._changed = policy, embedder, changed
 
     async def remember(self, cause: Cause, asked: RememberRequested, at: datetime) -> Written:
         """Store a memory; of kind `fact`, a fact.
@@ -138,7 +138,7 @@ class Writing:
             **stated.touched.facts,
         )
         written = await self._decide(cause, Person(stated.user, stated.scopes), FACT, stated.fact_id)
-        return written.put(row).then(partial(self._facts_changed, cause.tenant, stated.user))
+        return written.put(row).then(partial(self._changed, cause.tenant, stated.user))
 
     async def forget(self, cause: Cause, asked: FactsForgotten, at: datetime) -> Written:
         """Make tombstones of facts, and remove what was derived from them."""
@@ -146,7 +146,7 @@ class Writing:
         written = await self._decide(cause, Person(asked.user, asked.scopes), FACT, resource)
         for fact in asked.facts:
             written = written.put(FactForgotten(user_id=asked.user, at=at, fact_id=fact, turn_id=cause.turn))
-        return written.then(partial(self._facts_changed, cause.tenant, asked.user))
+        return written.then(partial(self._changed, cause.tenant, asked.user))
 
     async def forget_memory(self, cause: Cause, person: Person, memory_id: str) -> Written:
         """Delete one memory of the person. Safe to repeat."""
@@ -156,7 +156,7 @@ class Writing:
     async def erase(self, cause: Cause, person: Person) -> Written:
         """Erase all that is remembered of a person."""
         written = await self._decide(cause, person, ERASURE, cause.id)
-        return written.put(PersonErased(person.id)).then(partial(self._facts_changed, cause.tenant, person.id))
+        return written.put(PersonErased(person.id)).then(partial(self._changed, cause.tenant, person.id))
 
     async def record_feedback(
         self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...], id: str | None = None

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from libs.search import Match, Source
 from services.memory_service.domain.modulators import Modulators
@@ -21,6 +22,9 @@ MEMORY_MOST, KIND_MOST = 0.10, 0.05
 """The most that feedback on a memory and on its kind adds to a score or takes from it. By reciprocal rank, a tenth is
 about seven places.
 """
+LEVELS = ("dopamine", "serotonin", "noradrenaline", "acetylcholine")
+MIND_READ = {"half_life": HALF_LIFE_DAYS, "counted": 1_000}
+"""Arguments of `memory.mind_of`."""
 KIND = "kind:"
 """The subject of feedback on a whole kind begins with this."""
 FADED_EACH, FADED_LEAST = 0.95, 0.8
@@ -44,6 +48,16 @@ class Mind:
     """Memories that are not consolidated yet; counted up to 1,000."""
     personas: Mapping[str, str] = field(default_factory=dict)
     """How to write answers to the person, by the name of the agent."""
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Mind:
+        """Return the state as `memory.mind_of` gives it, with dopamine as it has decayed."""
+        points, personas, awake = found["points"] or {}, found["personas"] or {}, found["awake"]
+        if found.get("minutes") is None:
+            return cls(points=points, personas=personas, awake=awake)
+        faded, slept = found["faded_to"], found["slept_to"] is not None
+        levels = Modulators(*(found[name] for name in LEVELS)).after(found["minutes"])
+        return cls(levels, points, faded and datetime.fromisoformat(faded), slept, awake, personas)
 
     def manner(self, agent: str) -> str:
         """Return how to write an agent's answers; empty if nothing is asked for."""

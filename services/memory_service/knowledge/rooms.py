@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,6 +16,7 @@ from services.memory_service.knowledge.reading import KIND, Readings
 from services.memory_service.knowledge.rows import BaseRemoved, ReadingBegun
 from services.memory_service.knowledge.searching import Passage, Searching
 from services.memory_service.knowledge.store import EVERYONE, Base, Store, base_id
+from services.memory_service.recent import Recent
 from services.memory_service.store import GROUP
 from services.memory_service.writing import Person
 
@@ -26,8 +24,8 @@ KNOWLEDGE = "knowledge"
 """The kind of memory that policy is asked about."""
 BASES_MOST = 50
 READINGS_AT_ONCE, READINGS_EACH, ATTEMPTS = 4, 2, 8
-WITHOUT_SECONDS, WITHOUT_MOST = 30.0, 10_000
-"""How long a plan takes a person to have no base, where another process added one; and how many people."""
+RECENT_SECONDS = 30.0
+"""How long plans use a person's list of bases, where another process changed it."""
 SKILL, KB = "skill:", "kb/"
 
 log = logger("memory")
@@ -60,8 +58,7 @@ class Knowledge:
         self._searching = Searching(self.store, platform.embedder)
         self._of_skills: set[tuple[str, str, str]] = set()
         """By tenant, skill and digest: skills whose `kb/` this process has begun to read."""
-        self._without: OrderedDict[tuple[str, str], float] = OrderedDict()
-        """People without a base, and when that was read: most turns are theirs, and need not read it again."""
+        self._recent = Recent(self._known, RECENT_SECONDS)
 
     @property
     def kind(self) -> Kind[Any]:
@@ -81,7 +78,7 @@ class Knowledge:
         base, job = base_id(cause.tenant, owner, name), ids.new()
         row = ReadingBegun(base, owner, name, settings.source, settings.strategy, settings.chunk_size, job)
         changes = (await self._permitted(cause, person, owner, base)).put(row)
-        return changes.start(self._readings.start(base, job)).on_commit(self._without.clear)
+        return changes.start(self._readings.start(base, job)).on_commit(self._recent.clear)
 
     async def remove(self, cause: Cause, person: Person, name: str, *, shared: bool) -> Changeset:
         """Remove a base with all that was read. Raises NoSuchBase, PolicyDenied."""
@@ -109,23 +106,19 @@ class Knowledge:
         self, tenant: str, person: str, query: str, most: int, *, base: str | None = None
     ) -> Sequence[Passage]:
         """Return the best passages of a person's bases, or of those of one name. Raises NoSuchBase, Unavailable."""
-        await self._read_skills(tenant)
-        known = await self.bases(tenant, person)
-        bases = [one for one in known if base in (None, one.name)]
+        bases = [one for one in await self._known(tenant, person) if base in (None, one.name)]
         if base is not None and not bases:
             raise NoSuchBase
-        if not known:
-            self._without[tenant, person] = time.monotonic()
-            if len(self._without) > WITHOUT_MOST:
-                self._without.popitem(last=False)
         return await self._searching.passages(tenant, bases, query, most)
 
     async def fitting(self, tenant: str, *, user: str, query: str, most: int) -> list[Mapping[str, Any]]:
         """Return the passages that fit a request, for callers in this process. Raises Unavailable."""
-        if self._without.get((tenant, user), -math.inf) + WITHOUT_SECONDS > time.monotonic():
-            return []
-        found = await self.search(tenant, user, query, most)
+        found = await self._searching.passages(tenant, await self._recent.of(tenant, user), query, most)
         return [asdict(passage) for passage in found if passage.fits]
+
+    async def _known(self, tenant: str, person: str) -> Sequence[Base]:
+        await self._read_skills(tenant)
+        return await self.bases(tenant, person)
 
     async def _permitted(self, cause: Cause, person: Person, owner: str, base: str) -> Changeset:
         """Return a changeset with the record of permission. Raises PolicyDenied, Unavailable."""

@@ -9,15 +9,12 @@ from typing import Annotated
 from fastapi import Depends, FastAPI, Request
 from pydantic import Field
 
-from libs import ids
-from libs.changes import Cause
 from libs.search.chunks import Strategy
 from services.memory_service.api.bodies import TEXT_MOST, Body, Name, Write
-from services.memory_service.api.middleware import Caller
+from services.memory_service.api.callers import By, cause_of
 from services.memory_service.knowledge.rooms import Knowledge, Settings
 from services.memory_service.knowledge.searching import Passage
 from services.memory_service.knowledge.store import Base
-from services.memory_service.store import GROUP
 from services.memory_service.writing import Person
 
 SOURCE_MOST, SIZE_LEAST, SIZE_MOST = 4_096, 100, 8_000
@@ -78,17 +75,11 @@ class Removed(Body):
     name: str
 
 
-async def _caller(request: Request) -> Caller:
-    caller: Caller = request.state.caller
-    return caller
-
-
 async def _knowledge(request: Request) -> Knowledge:
     knowledge: Knowledge = request.app.state.knowledge
     return knowledge
 
 
-By = Annotated[Caller, Depends(_caller)]
 Of = Annotated[Knowledge, Depends(_knowledge)]
 
 
@@ -105,7 +96,7 @@ async def add(name: BaseName, asked: Add, by: By, of: Of) -> Status:
     """Begin to read a base; one of this name is read again."""
     person = Person(by.named(), asked.scopes)
     about = asked.source, asked.strategy, asked.size
-    await of.apply(await of.add(_cause(by), person, name, Settings(*about), shared=asked.shared))
+    await of.apply(await of.add(cause_of(by), person, name, Settings(*about), shared=asked.shared))
     return await status(name, by, of, shared=asked.shared)
 
 
@@ -130,12 +121,8 @@ async def search(asked: Search, by: By, of: Of) -> Passages:
 async def remove(name: Name, asked: Remove, by: By, of: Of) -> Removed:
     """Remove a base with all that was read."""
     person = Person(by.named(), asked.scopes)
-    await of.apply(await of.remove(_cause(by), person, name, shared=asked.shared))
+    await of.apply(await of.remove(cause_of(by), person, name, shared=asked.shared))
     return Removed(name=name)
-
-
-def _cause(by: Caller) -> Cause:
-    return Cause.request(GROUP, id=ids.new(), tenant=by.tenant, key=f"{by.tenant}:user:{by.named()}")
 
 
 def _shown(base: Base) -> Shown:

@@ -116,3 +116,42 @@ begin
         where k.key in ('mind.modulate', 'mind.reset', 'persona.put', 'persona.delete', 'sleep.merge', 'sleep.link', 'sleep.step'));
 end
 $$;
+
+-- A person's state for recall; null without a person. Feedback counts for the memory that it names, for those of the turn that it names,
+-- and for the kind of each; half after `half_life` days. Memories that are not consolidated are counted up to `counted`.
+create or replace function memory.mind_of(tenant text, person text, half_life double precision, counted int) returns jsonb
+language sql stable strict set search_path = pg_catalog, pg_temp as $$
+with asked as (
+    select tenant as tenant_id, person as user_id
+), mine as (
+    select dopamine, serotonin, noradrenaline, acetylcholine, adapted_since, nullif(slept_to, '-infinity') as slept_to,
+        nullif(faded_to, '-infinity') as faded_to,
+        extract(epoch from now() - modulated_at) / 60 as minutes
+    from memory.minds m join asked using (tenant_id, user_id)
+), given as (
+    select f.subject, f.score * power(0.5, extract(epoch from now() - f.created_at) / 86400 / half_life) as points
+    from memory.feedback f join asked using (tenant_id, user_id)
+    where f.created_at > greatest((select adapted_since from mine), now() - interval '180 days')
+    order by f.created_at desc limit 1000
+), direct as (
+    -- Lookups, kept from being planned as a join by `limit`: without statistics that would read the whole table.
+    select m.memory_id, m.kind, given.points from given cross join asked cross join lateral (
+        (select memory_id, kind, user_id from memory.memories where tenant_id = asked.tenant_id and memory_id = given.subject limit 1)
+        union all
+        (select memory_id, kind, user_id from memory.memories where tenant_id = asked.tenant_id and turn_id = given.subject limit 16)
+    ) as m where m.user_id = asked.user_id
+), points as (
+    select memory_id as subject, points from direct
+    union all select 'kind:' || kind, points from direct
+    union all select subject, points from given where subject like 'kind:%'
+)
+select coalesce(to_jsonb(mine), '{}') || jsonb_build_object(
+    'personas', (select jsonb_object_agg(p.persona_id, p.text) from memory.personas p
+        where p.tenant_id = asked.tenant_id and p.user_id = asked.user_id),
+    'points', (select jsonb_object_agg(subject, total) from (select subject, sum(points) as total from points group by subject) as p),
+    'awake', (select count(*) from (
+        select from memory.memories m where m.user_id = asked.user_id and m.tenant_id = asked.tenant_id
+            and m.created_at > coalesce((select slept_to from mine), '-infinity') limit counted
+    ) as later))
+from asked left join mine on true
+$$;

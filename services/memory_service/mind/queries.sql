@@ -1,39 +1,5 @@
--- name: mind(tenant, person, half_life, counted)^
--- A person's state for recall. Feedback counts for the memory that it names, for those of the turn that it names, and for the kind of
--- each; half after `half_life` days. Memories that are not consolidated are counted up to `counted`.
-with asked as (
-    select :tenant::text as tenant_id, :person::text as user_id
-), mine as (
-    select dopamine, serotonin, noradrenaline, acetylcholine, adapted_since, nullif(slept_to, '-infinity') as slept_to,
-        nullif(faded_to, '-infinity') as faded_to,
-        extract(epoch from now() - modulated_at) / 60 as minutes
-    from memory.minds m join asked using (tenant_id, user_id)
-), given as (
-    select f.subject, f.score * power(0.5, extract(epoch from now() - f.created_at) / 86400 / :half_life::float8) as points
-    from memory.feedback f join asked using (tenant_id, user_id)
-    where f.created_at > greatest((select adapted_since from mine), now() - interval '180 days')
-    order by f.created_at desc limit 1000
-), direct as (
-    -- Lookups, kept from being planned as a join by `limit`: without statistics that would read the whole table.
-    select m.memory_id, m.kind, given.points from given cross join asked cross join lateral (
-        (select memory_id, kind, user_id from memory.memories where tenant_id = asked.tenant_id and memory_id = given.subject limit 1)
-        union all
-        (select memory_id, kind, user_id from memory.memories where tenant_id = asked.tenant_id and turn_id = given.subject limit 16)
-    ) as m where m.user_id = asked.user_id
-), points as (
-    select memory_id as subject, points from direct
-    union all select 'kind:' || kind, points from direct
-    union all select subject, points from given where subject like 'kind:%'
-)
-select mine.*,
-    (select jsonb_object_agg(p.persona_id, p.text) from memory.personas p where p.tenant_id = asked.tenant_id and p.user_id = asked.user_id)
-        as personas,
-    (select jsonb_object_agg(subject, total) from (select subject, sum(points) as total from points group by subject) as p) as points,
-    (select count(*) from (
-        select from memory.memories m where m.user_id = asked.user_id and m.tenant_id = asked.tenant_id
-            and m.created_at > coalesce((select slept_to from mine), '-infinity') limit :counted
-    ) as later) as awake
-from asked left join mine on true;
+-- name: mind(tenant, person, half_life, counted)$
+select memory.mind_of(:tenant, :person, :half_life, :counted);
 
 -- name: persona(tenant, person, persona)$
 select text from memory.personas where tenant_id = :tenant and user_id = :person and persona_id = :persona;

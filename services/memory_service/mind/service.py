@@ -53,7 +53,8 @@ class Minds:
 
 
 def build(platform: Platform, settings: Settings) -> Minds:
-    store, writing = MindStore(platform.database), MindWriting(platform.policy, platform.embedder)
-    sleeping = Sleeping(store, writing, platform.embedder, platform.writer.apply, load_memories=settings.load_memories)
+    store = MindStore(platform.database)
     recent = RecentMinds(store, settings.mind_seconds)
+    writing = MindWriting(platform.policy, platform.embedder, recent.changed)
+    sleeping = Sleeping(store, writing, platform.embedder, platform.writer.apply, load_memories=settings.load_memories)
     return Minds(store, recent, writing, sleeping, platform.guarded_calls)

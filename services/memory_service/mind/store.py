@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,14 +13,12 @@ import aiosql
 import orjson
 
 from libs.database import Database
-from services.memory_service.domain.adaptation import HALF_LIFE_DAYS, Mind
+from services.memory_service.domain.adaptation import MIND_READ, Mind
 from services.memory_service.domain.consolidation import Pair
-from services.memory_service.domain.modulators import Modulators
 from services.memory_service.domain.ranking import Linked
 from services.memory_service.recent import Recent
 from services.memory_service.store import GROUP
 
-COUNTED_MOST = 1_000
 NEAR = 4
 """Earlier memories that each one is compared with."""
 
@@ -51,20 +49,7 @@ class MindStore:
 
     async def mind(self, tenant: str, person: str) -> Mind:
         """Return the person's state, with dopamine as it has decayed."""
-        row = await self._database.row(
-            GROUP, tenant, queries.mind, person=person, half_life=HALF_LIFE_DAYS, counted=COUNTED_MOST
-        )
-        points, personas = (orjson.loads(row[name] or "{}") for name in ("points", "personas"))
-        if row["minutes"] is None:
-            return Mind(points=points, personas=personas, awake=row["awake"])
-        return Mind(
-            _modulators(row),
-            points,
-            row["faded_to"],
-            slept=row["slept_to"] is not None,
-            awake=row["awake"],
-            personas=personas,
-        )
+        return Mind.of(orjson.loads(await self._database.row(GROUP, tenant, queries.mind, person=person, **MIND_READ)))
 
     async def persona(self, tenant: str, person: str, persona: str) -> str | None:
         text: str | None = await self._database.row(GROUP, tenant, queries.persona, person=person, persona=persona)
@@ -93,18 +78,13 @@ class MindStore:
         ]
 
 
-def _modulators(row: Mapping[str, Any]) -> Modulators:
-    levels = (row[name] for name in ("dopamine", "serotonin", "noradrenaline", "acetylcholine"))
-    return Modulators(*levels).after(float(row["minutes"]))
-
-
-class RecentMinds:
+class RecentMinds(Recent[Mind]):
     """Minds as they were read a few seconds ago."""
 
     def __init__(self, store: MindStore, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self.store = store
-        self.mind = Recent(store.mind, seconds, now).of
+        super().__init__(store.mind, seconds, now)
 
     async def manner(self, tenant: str, *, user: str, agent: str) -> str:
         """Return how to write an agent's answers to a person; empty if nothing is asked for."""
-        return (await self.mind(tenant, user)).manner(agent)
+        return (await self.of(tenant, user)).manner(agent)

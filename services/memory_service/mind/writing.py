@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+
+from typing_extensions import override
 
 from libs import ids
 from libs.changes import Cause
@@ -25,6 +28,11 @@ SLEEP = "sleep"
 
 
 class MindWriting(Writing):
+    @override
+    async def _decide(self, cause: Cause, person: Person, kind: str, resource: str) -> Written:
+        written = await super()._decide(cause, person, kind, resource)
+        return written.then(partial(self._changed, cause.tenant, person.id))
+
     async def modulate(self, cause: Cause, person: Person, levels: Modulators) -> Written:
         row = Modulated(person.id, levels.dopamine, levels.serotonin, levels.noradrenaline, levels.acetylcholine)
         return (await self._decide(cause, person, MIND, "modulators")).put(row)

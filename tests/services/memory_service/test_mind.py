@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libs.database import Dsns
 from libs.events import FeedbackGiven, RememberRequested
+from libs.keys import Keys
+from libs.policy.rego import RegoPolicy
 from services.memory_service.domain.adaptation import EMPATHY, KIND_MOST, MEMORY_MOST, Mind
 from services.memory_service.domain.modulators import Modulators
 from services.memory_service.mind.store import MindStore, RecentMinds
-from tests.services.memory_service.running import RunningMemory
+from tests.services.memory_service.running import RunningMemory, running_memory
 
 OWNER = {"scopes": ["memory"]}
 BLUE, RED = "the blue folder has invoices", "the red folder has invoices"
@@ -216,8 +219,16 @@ async def test_mind_is_not_changed_without_permission(at: RunningMemory) -> None
 async def test_recent_mind_is_read_again_after_its_seconds(at: RunningMemory) -> None:
     seconds = [0.0]
     recent = RecentMinds(MindStore(at.platform.database), 5.0, lambda: seconds[0])
-    assert not (await recent.mind("acme", "ada")).points
+    assert not (await recent.of("acme", "ada")).points
     await rated(at, "kind:message", 1.0)
-    assert not (await recent.mind("acme", "ada")).points
+    assert not (await recent.of("acme", "ada")).points
     seconds[0] = 5.0
-    assert (await recent.mind("acme", "ada")).points
+    assert (await recent.of("acme", "ada")).points
+
+
+async def test_changed_persona_counts_at_once(where: Dsns, keys: Keys, law: RegoPolicy) -> None:
+    settings = {"memory_service": {"mind_seconds": 60}}
+    async with running_memory(where, keys=keys, policy=law, settings=settings) as at:
+        for text in ("Be brief.", "Be polite."):
+            await at.ask("PUT", "/persona/default", OWNER | {"text": text})
+            assert await at.service.queries["manner"]("acme", user="ada", agent="default") == text
