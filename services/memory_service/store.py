@@ -161,7 +161,8 @@ def literal(vector: Vector) -> str:
     It has the digits of half a float, which is what is stored.
     """
     places = np.flatnonzero(vector)
-    return "{" + ",".join(f"{place + 1}:{vector[place]:.5g}" for place in places) + f"}}/{len(vector)}"
+    numbers = zip((places + 1).tolist(), vector[places].tolist(), strict=True)
+    return "{" + ",".join([f"{place}:{number:.5g}" for place, number in numbers]) + f"}}/{len(vector)}"
 
 
 def dense(vector: Vector) -> str:
