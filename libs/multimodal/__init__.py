@@ -1,0 +1,1 @@
+"""Multimodal work: the Task DSL, the capabilities that can do a task, and what they are given and return."""
