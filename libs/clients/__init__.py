@@ -6,15 +6,18 @@ A query of a service in the same process is a call of its function, without HTTP
 
 from libs.clients.calls import TIMEOUT_SECONDS, NotConfigured, Query, call, is_near
 from libs.clients.issuer import Issuer
-from libs.clients.outside import Answer, NoAnswer, check_reachable, get, outside
+from libs.clients.outside import Answer, NoAnswer, NoReply, NotReached, Reply, check_reachable, get, outside, send
 
 __all__ = [
     "TIMEOUT_SECONDS",
     "Answer",
     "Issuer",
     "NoAnswer",
+    "NoReply",
     "NotConfigured",
+    "NotReached",
     "Query",
+    "Reply",
     "audit",
     "call",
     "calls",
@@ -26,4 +29,5 @@ __all__ = [
     "memory",
     "mind",
     "outside",
+    "send",
 ]

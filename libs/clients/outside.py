@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import socket
 import zlib
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 from typing_extensions import override
 
 from libs import __version__
-from libs.errors import Rejected
+from libs.errors import Rejected, Unavailable
 from libs.guards.blocked import UrlRefused
 from libs.guards.urls import Target, check_addresses, gives_credentials
 
@@ -50,6 +51,61 @@ class Answer:
     content_type: str
     body: bytes = b""
     whole: bool = True
+
+
+class NotReached(Unavailable):
+    """The server cannot be reached; it received nothing."""
+
+    code = "NOT_REACHED"
+
+
+class NoReply(Unavailable):
+    """The connection ended without an answer; the server may have done what was asked."""
+
+    code = "NO_REPLY"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a request of any method, whatever its status."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+async def send(
+    target: Target,
+    method: str,
+    *,
+    headers: Mapping[str, str],
+    json: Any = None,
+    form: Mapping[str, str] | None = None,
+    seconds: float,
+    most: int,
+) -> Reply:
+    """Send one request, with a JSON body or a multipart form. It follows no redirect, so that a key goes to one host.
+
+    Raises:
+        UrlRefused: the host leads to an address that may not be reached.
+        NotReached, NoReply: nothing arrived there, or no answer here.
+        NoAnswer: the answer is larger than `most` bytes, or breaks the protocol.
+    """
+    files = [(name, (None, value)) for name, value in form.items()] if form is not None else None
+    try:
+        async with outside(private=target.private, seconds=seconds, most=most) as http:
+            reply = await http.request(method, target.url, headers=dict(headers), json=json, files=files)
+        return Reply(reply.status_code, dict(reply.headers), reply.content)
+    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        if isinstance(error.__cause__, UrlRefused):
+            raise error.__cause__ from None
+        raise NotReached(f"{target.host} cannot be reached") from error
+    except TooLarge:
+        raise NoAnswer(f"{target.host} sent more than {most:,} bytes") from None
+    except (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError) as error:
+        raise NoReply(f"{target.host} sent no answer ({type(error).__name__})") from error
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        raise NoAnswer(f"{target.host} sent no usable answer ({type(error).__name__})") from error
 
 
 async def get(target: Target, *, accept: str, seconds: float, most: int) -> Answer:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from libs.guards import programs
 from libs.remote_tools import RemoteServer
 from libs.remote_tools.settings import NAME, RESERVED
 from libs.workspace.roots import Root
+from services.tool_executor.multimodal.provider_settings import ImageProvider, VisionModel
 from services.tool_executor.tools.limits import Limits
 
 
@@ -47,6 +48,10 @@ class Settings(Limits):
     """
     web: Web = Field(default_factory=Web)
     """How the tool `web.fetch` reads pages."""
+    image_providers: dict[Annotated[str, StringConstraints(pattern=NAME)], ImageProvider] = Field(default_factory=dict)
+    """Services that make pictures from words, by the name that policy, budgets and results give them."""
+    vision: VisionModel | None = None
+    """The model that judges pictures; without one they are judged by heuristics alone, and the verdict says so."""
     commands: tuple[str, ...] = tuple(sorted(programs.ALLOWED))
     """Programs that a command may name (S2-20)."""
     calls_at_once: int = Field(default=16, ge=1)

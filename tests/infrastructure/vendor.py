@@ -267,26 +267,29 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def vendor(*turns: Turn, script: Script | None = None) -> AsyncIterator[Vendor]:
-    """A vendor on a port of its own, until the block ends."""
-    played = Vendor(list(turns), script)
-    config = uvicorn.Config(
-        played.app(), port=0, log_config=None, lifespan="off", timeout_graceful_shutdown=0, access_log=False
-    )
+async def serving(app: Starlette) -> AsyncIterator[tuple[str, Callable[[], Awaitable[None]]]]:
+    """Serve an application on a port of its own until the block ends; yields its address, and what stops it."""
+    config = uvicorn.Config(app, port=0, log_config=None, lifespan="off", timeout_graceful_shutdown=0, access_log=False)
     server = _Server(config)
-    serving = asyncio.ensure_future(server.serve())
+    running = asyncio.ensure_future(server.serve())
 
     async def stop() -> None:
         server.should_exit = server.force_exit = True
-        await serving
+        await running
 
     try:
         async with asyncio.timeout(60):
             while not server.started:
                 await asyncio.sleep(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        played.url = f"http://127.0.0.1:{port}/v1"
-        played.stop = stop
-        yield played
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", stop
     finally:
         await stop()
+
+
+@asynccontextmanager
+async def vendor(*turns: Turn, script: Script | None = None) -> AsyncIterator[Vendor]:
+    """A vendor on a port of its own, until the block ends."""
+    played = Vendor(list(turns), script)
+    async with serving(played.app()) as (url, stop):
+        played.url, played.stop = f"{url}/v1", stop
+        yield played

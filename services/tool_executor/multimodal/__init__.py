@@ -1,0 +1,1 @@
+"""Multimodal work: pictures, diagrams, charts and documents, made by local programs and by providers."""
