@@ -56,6 +56,8 @@ from services import catalog
 T = TypeVar("T")
 Dependency = Literal["bus", "objects", "policy", "postgres", "redis"]
 PREFIX = "SUMA_"
+MULTIMODAL = "SA01_ENABLE_multimodal_capabilities"
+"""The variable, and the name in the settings file, of `multimodal`: a requirement gives it (S3-13)."""
 AMOUNT_MOST, DOLLARS_MOST = 10**15, 10**9
 """Larger than any real amount, yet sums of many are still exact."""
 STARS = "**********"
@@ -246,7 +248,12 @@ class Process(BaseSettings):
     """The settings that every process needs."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="ignore"
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="ignore",
+        populate_by_name=True,
     )
 
     host: str = "127.0.0.1"
@@ -326,6 +333,8 @@ class Process(BaseSettings):
     """The lowest level of logs."""
     log_format: Literal["auto", "json", "text"] = "auto"
     """`auto` is text in a terminal, else JSON."""
+    multimodal: bool = Field(default=False, validation_alias=MULTIMODAL)
+    """Whether the tools that make diagrams, charts, pictures and documents are offered and run."""
     traces: Path | None = None
     """A file that receives each span as a line of JSON; by default none."""
     otlp_url: str | None = None
@@ -524,6 +533,8 @@ def _complaint(where: Sequence[int | str], message: str) -> str:
 
 def variable(path: Sequence[int | str]) -> str:
     """Return the environment variable of a setting."""
+    if tuple(path) == ("multimodal",):
+        return MULTIMODAL
     return PREFIX + "__".join(str(part) for part in path).upper()
 
 

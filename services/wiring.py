@@ -350,7 +350,7 @@ async def _skills(settings: Process, tools: Sequence[Tool]) -> Catalogue:
     from libs.skills import Catalogue, Place, Source
 
     places = (Place(settings.data_dir / "skills", Source.USER), Place(BUNDLED / "skills", Source.BUNDLED))
-    return await asyncio.to_thread(Catalogue, places, tools)
+    return await asyncio.to_thread(partial(Catalogue, places, tools, multimodal=settings.multimodal))
 
 
 PLANNING = frozenset(("conversation_worker", "committee_worker", "tool_executor"))

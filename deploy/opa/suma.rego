@@ -161,6 +161,38 @@ unblocked if {
 	every blocked in data.settings.blocked_tools { blocked != input.tool }
 }
 
+effects contains ["multimodal.tool.execute", "the capability is allowed, and within the tenant's quota"] if {
+	input.action == "multimodal.tool.execute"
+	holds["files:write"]
+	input.cost_tier in data.settings.multimodal_tiers
+	stands_in
+	within_quota
+	usable
+	reachable
+}
+
+reachable if {
+	input.tool != ""
+	every blocked in data.settings.blocked_destinations { blocked != input.destination }
+}
+
+usable if {
+	input.provider != ""
+	every blocked in data.settings.blocked_providers { blocked != input.provider }
+}
+
+# Another candidate than the first one: only where the settings say so.
+stands_in if input.fallback == false
+
+stands_in if data.settings.multimodal_fallback == true
+
+within_quota if input.paid == false
+
+within_quota if {
+	input.paid_today >= 0
+	input.paid_today <= data.settings.multimodal_paid_daily
+}
+
 reads_here if {
 	input.mutates == false
 	input.leaves_machine == false
@@ -353,6 +385,9 @@ waived contains "approval" if {
 	input.touched.untrusted == false
 	input.touched.secret == false
 }
+
+# The call itself was approved as a tool; here policy only chooses among its providers.
+waived contains "approval" if input.action == "multimodal.tool.execute"
 
 # Mode `bypass` runs staged effects, whose final diff is still approved, and the tools that the settings name.
 waived contains "approval" if {

@@ -283,3 +283,35 @@ test_a_cancel_needs_chat if {
 	allowed(ask(["chat"], "turn.cancel", {}))
 	refused(ask(["files:read"], "turn.cancel", {}))
 }
+
+drawing := {
+	"tool": "drawing", "provider": "local", "step_type": "generate_diagram", "destination": null, "leaves_machine": false,
+	"touched": {"private": false, "untrusted": true, "secret": false}, "cost_tier": "free", "cost_micros": 0,
+	"paid": false, "paid_today": 0, "fallback": false, "approved": false, "payload_seen": false, "hitl": "key",
+}
+
+buying := object.union(drawing, {
+	"provider": "acme", "destination": "example.org", "leaves_machine": true, "cost_tier": "high", "paid": true,
+	"touched": {"private": false, "untrusted": false, "secret": false},
+})
+
+test_drawing_needs_files_write if {
+	allowed(ask(["files:write"], "multimodal.tool.execute", drawing))
+	refused(ask(["files:read"], "multimodal.tool.execute", drawing))
+}
+
+test_a_paid_capability_ends_with_the_days_quota if {
+	allowed(ask(["*"], "multimodal.tool.execute", object.union(buying, {"paid_today": 100})))
+	refused(ask(["*"], "multimodal.tool.execute", object.union(buying, {"paid_today": 101})))
+}
+
+test_a_candidate_stands_in_only_where_the_settings_allow_it if {
+	question := ask(["*"], "multimodal.tool.execute", object.union(buying, {"fallback": true}))
+	allowed(question)
+	refused(question) with data.settings.multimodal_fallback as false
+}
+
+test_words_of_strangers_leave_only_before_a_persons_eyes if {
+	marks := {"touched": {"private": true, "untrusted": true, "secret": false}}
+	owes(ask(["*"], "multimodal.tool.execute", object.union(buying, marks))) == ["human_sees_payload"]
+}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from libs.errors import NotFound
 from libs.skills import programs
-from libs.skills.definitions import SkillDefinition, ToolDefinition
+from libs.skills.definitions import Primitive, SkillDefinition, ToolDefinition
 from libs.skills.files import BadSkill
 from libs.skills.folder import read_skill
 from libs.skills.plugged import definition
@@ -40,6 +40,8 @@ class Skills:
     """Approved tools of other servers."""
     hidden: tuple[SkillDefinition, ...] = ()
     """Skills hidden by one of the same name with higher precedence."""
+    multimodal: bool = False
+    """Whether tools that make pictures and documents are offered and run (S3-13)."""
     _known: list[tuple[tuple[ToolDefinition, ...], dict[str, ToolDefinition]]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
@@ -100,7 +102,11 @@ class Skills:
 
     def tools_for(self, tenant: str) -> tuple[ToolDefinition, ...]:
         """Return the tools that this tenant may use."""
-        return tuple(tool for tool in self.tools if tool.open_to(tenant))
+        return tuple(tool for tool in self.tools if tool.open_to(tenant) and self.enabled(tool))
+
+    def enabled(self, tool: ToolDefinition) -> bool:
+        """Return whether the deployment offers this kind of tool."""
+        return self.multimodal or tool.primitive is not Primitive.MULTIMODAL
 
     @property
     def local(self) -> tuple[ToolDefinition, ...]:

@@ -49,6 +49,8 @@ class Primitive(StrEnum):
     """Reading a page, whose URL leaves this machine."""
     MEMORY = "memory"
     """Facts about the person, which the memory service keeps."""
+    MULTIMODAL = "multimodal"
+    """Making a picture or a document by a capability of the registry, where the deployment enables it (S3-13)."""
     COMMAND = "command"
     """A program in the session's sandbox."""
     PROGRAM = "program"
@@ -57,6 +59,8 @@ class Primitive(StrEnum):
     """Reading a skill itself (`skills.use`), which needs no folder."""
 
 
+PICTURES = "generate_image"
+"""The multimodal task whose prompt leaves this machine, for a provider that may charge for it."""
 ATTACHMENTS = "import_attachments"
 """The primitive that takes files from outside the workspace: those that messages named."""
 
@@ -230,6 +234,9 @@ class ToolDefinition:
     @property
     def in_workspace(self) -> bool:
         """True if it works on the session's folder."""
+        if self.primitive is Primitive.MULTIMODAL:
+            # The others make something of words, and of assets that need no folder.
+            return not self.properties.keys().isdisjoint(("path", "page"))
         return self.primitive in (Primitive.GRAPH, Primitive.RETRIEVAL) or self.runs_program
 
     @property

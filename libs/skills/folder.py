@@ -21,6 +21,7 @@ from skills_ref.validator import validate_metadata
 
 from libs.skills.definitions import (
     PAGE,
+    PICTURES,
     TOOLS,
     Effect,
     Kind,
@@ -52,7 +53,13 @@ class _Tool(Declared):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str = Field(min_length=1)
     primitive: Literal[
-        Primitive.GRAPH, Primitive.RETRIEVAL, Primitive.WEB, Primitive.MEMORY, Primitive.COMMAND, Primitive.PROGRAM
+        Primitive.GRAPH,
+        Primitive.RETRIEVAL,
+        Primitive.WEB,
+        Primitive.MEMORY,
+        Primitive.MULTIMODAL,
+        Primitive.COMMAND,
+        Primitive.PROGRAM,
     ]
     method: str = Field(min_length=1, max_length=400)
     mutates: bool
@@ -218,9 +225,14 @@ def _definition(skill: str, tool: _Tool, digest: str) -> ToolDefinition:
         examples=tool.examples,
         needs=tool.needs,
         deletes_with=tool.deletes_with,
-        leaves_machine=tool.primitive is Primitive.WEB,
+        leaves_machine=tool.primitive is Primitive.WEB or _buys_pictures(tool),
+        costs_money=_buys_pictures(tool),
         digest=digest,
     )
+
+
+def _buys_pictures(tool: _Tool) -> bool:
+    return tool.primitive is Primitive.MULTIMODAL and tool.method == PICTURES
 
 
 def _problems(tool: _Tool) -> list[str]:

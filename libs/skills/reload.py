@@ -59,10 +59,15 @@ class Catalogue:
     """
 
     def __init__(
-        self, places: Sequence[Place] = (), tools: Iterable[Tool] = (), *, every: float = POLL_SECONDS
+        self,
+        places: Sequence[Place] = (),
+        tools: Iterable[Tool] = (),
+        *,
+        multimodal: bool = False,
+        every: float = POLL_SECONDS,
     ) -> None:
         """Read the places, highest precedence first. Raises `BadTool` for a tool whose name a skill's tool has."""
-        self._places, self._every = places, every
+        self._places, self._every, self._multimodal = places, every, multimodal
         self._following: Remote | None = None
         self._remote: tuple[ToolDefinition, ...] = ()
         self._viewing = threading.Lock()
@@ -211,7 +216,7 @@ class Catalogue:
                 problems[skill.folder] = (f"{', '.join(clash)}: an external tool has this name",)
             else:
                 found.append(skill)
-        return replace(Skills.of(found, problems), plugged=self._plugged)
+        return replace(Skills.of(found, problems), plugged=self._plugged, multimodal=self._multimodal)
 
 
 def _fingerprint(folder: Path) -> Fingerprint:

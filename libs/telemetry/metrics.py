@@ -94,6 +94,27 @@ transitions = Counter("fsm_transition_total", "Changes of a turn's state.", ["fr
 turns = Counter("suma_turns_total", "Turns that have ended.", ["state"])
 memory_requests = Counter("somabrain_http_requests_total", "Requests to the memory service.", ["route", "status"])
 memory_seconds = Histogram("somabrain_request_seconds", "Time of a request to the memory service.", ["route"])
+capability_selections = Counter(
+    "multimodal_capability_selection_total",
+    "Attempts at multimodal tasks, by the capability that was selected.",
+    ["tool_id", "provider", "modality"],
+)
+execution_latency = Histogram(
+    "multimodal_execution_latency_seconds", "Time of one multimodal attempt.", ["tool_id", "provider"], buckets=WORK
+)
+execution_cost = Counter(
+    "multimodal_execution_cost_estimate_cents", "Cost of multimodal attempts in US cents.", ["tool_id", "provider"]
+)
+quality = Histogram(
+    "multimodal_quality_score",
+    "Quality of assets as the critic judged them, from 0 to 1.",
+    ["tool_id", "provider"],
+    buckets=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+)
+reworks = Counter("multimodal_rework_attempts_total", "Attempts that repeated one with its critique.", ["tool_id"])
+capability_health = Gauge(
+    "capability_health_status", "Whether a capability passed its last check: 0 or 1.", ["tool_id", "provider"]
+)
 problems = Gauge("suma_problems", "Reasons for which this process is not ready.")
 disk_free = Gauge("suma_disk_free_ratio", "The free share of a disk that this process writes to.", ["place"])
 spans_dropped = Counter("suma_spans_dropped_total", "Spans that no collector accepted.")

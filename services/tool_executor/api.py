@@ -26,6 +26,8 @@ from services.tool_executor import examples, folders, previews, shown_diff
 from services.tool_executor.content import Contents
 from services.tool_executor.history import History, Purge
 from services.tool_executor.knowledge import Sources
+from services.tool_executor.multimodal.executions import Executions
+from services.tool_executor.multimodal.registry import Registry
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
 from services.tool_executor.shown_diff import PAGE_MOST
 from services.tool_executor.skills.admin import SkillAdmin, SkillApproval, Word
@@ -55,6 +57,8 @@ class ExecutorState:
     remote: RemoteAdmin
     sources: Sources
     contents: Contents
+    executions: Executions
+    registry: Registry
 
     async def look(
         self,
@@ -115,12 +119,13 @@ async def tenant_of(request: Request, state: Here) -> str:
 Tenant = Annotated[str, Depends(tenant_of)]
 
 
-def build(state: ExecutorState) -> FastAPI:
+def build(state: ExecutorState, *others: APIRouter) -> FastAPI:
     app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.executor = state
     problem_details.install(app)
     # Not `include_router`, which would read the signatures again for every application.
-    app.router.routes.extend(router.routes)
+    for each in (router, *others):
+        app.router.routes.extend(each.routes)
     return app
 
 

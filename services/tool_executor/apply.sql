@@ -229,6 +229,68 @@ begin
                 approved_at = now();
     end if;
 
+    -- capability.check: the last check of a capability, by whichever process made it.
+    if changes ? 'capability.check' then
+        insert into executor.multimodal_capabilities as k
+            (tool_id, provider, modalities, formats, constraints, cost_tier, health_status, problem)
+        select distinct on (c.tool_id, c.provider)
+            c.tool_id, c.provider, c.modalities, c.formats, c.constraints, c.cost_tier, c.health_status, c.problem
+        from jsonb_to_recordset(changes -> 'capability.check')
+            as c(i int, tool_id text, provider text, modalities text[], formats text[], constraints jsonb, cost_tier text,
+                 health_status text, problem text)
+        order by c.tool_id, c.provider, c.i desc
+        on conflict (tool_id, provider) do update
+            set modalities = excluded.modalities, formats = excluded.formats, constraints = excluded.constraints,
+                cost_tier = excluded.cost_tier, health_status = excluded.health_status, problem = excluded.problem,
+                checked_at = now();
+    end if;
+
+    -- execution.open: an attempt, before its producer is called. A newer holder of the lease takes over one that is open.
+    if changes ? 'execution.open' then
+        with c as (
+            select * from jsonb_to_recordset(changes -> 'execution.open')
+                as c(i int, tenant_id text, id text, session_id text, plan_id text, turn_id text, call_id text, step_id text,
+                     step_index int, attempt int, token bigint, tool_id text, provider text, paid boolean)
+        ), put as (
+            insert into executor.multimodal_executions as e
+                (tenant_id, id, session_id, plan_id, turn_id, call_id, step_id, step_index, attempt, token, tool_id, provider,
+                 paid, status)
+            select c.tenant_id, c.id, c.session_id, c.plan_id, c.turn_id, c.call_id, c.step_id, c.step_index, c.attempt, c.token,
+                c.tool_id, c.provider, c.paid, 'running'
+            from c order by c.tenant_id, c.id
+            on conflict (tenant_id, id) do update
+                set token = excluded.token, tool_id = excluded.tool_id, provider = excluded.provider, paid = excluded.paid
+                where e.status = 'running' and e.token < excluded.token
+            returning e.tenant_id, e.id
+        )
+        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, id);
+        done := done || part;
+    end if;
+
+    -- execution.close: its outcome, unless a newer holder of the lease has taken over.
+    if changes ? 'execution.close' then
+        with c as (
+            select * from jsonb_to_recordset(changes -> 'execution.close')
+                as c(i int, tenant_id text, id text, token bigint, status text, asset_id text, latency_ms int, cost_micros bigint,
+                     quality_score float8, critique jsonb, error text)
+        ), closed as (
+            update executor.multimodal_executions e
+            set status = c.status, asset_id = c.asset_id, latency_ms = c.latency_ms, cost_micros = c.cost_micros,
+                quality_score = c.quality_score, critique = c.critique, error = c.error, ended_at = now()
+            from c where e.tenant_id = c.tenant_id and e.id = c.id and e.status = 'running' and e.token = c.token
+            returning c.i
+        )
+        select coalesce(array_agg(i), '{}') into part from closed;
+        done := done || part;
+    end if;
+
+    -- execution.leave: the call has ended, and with it an attempt that was under way.
+    if changes ? 'execution.leave' then
+        update executor.multimodal_executions e set status = 'failed', error = c.error, ended_at = now()
+        from jsonb_to_recordset(changes -> 'execution.leave') as c(tenant_id text, call_id text, error text)
+        where e.tenant_id = c.tenant_id and e.call_id = c.call_id and e.status = 'running';
+    end if;
+
     -- session.erase: all that is kept of a session, whose turns have ended.
     if changes ? 'session.erase' then
         perform bus.erase('executor', c.tenant_id, 'session_id', array_agg(c.session_id))
@@ -246,7 +308,7 @@ begin
     from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as c
     where k.key in (
         'call.dead', 'turn.cancel', 'stage.append', 'snapshot.add', 'journal.put', 'journal.free', 'skill.approve',
-        'skill.revoke', 'tool.approve', 'tool.revoke', 'session.erase'
+        'skill.revoke', 'tool.approve', 'tool.revoke', 'session.erase', 'capability.check', 'execution.leave'
     );
     return done;
 end

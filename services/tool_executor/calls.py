@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from libs.changes import Cause, Changeset
+from libs.errors import Unavailable
 from libs.events import ActionRecorded, ToolFailed, ToolRequested, Touched
 from libs.leases import Lease
 from libs.policy import Decision
@@ -13,6 +14,12 @@ from services.tool_executor.rows import CallClosed, CallOpened
 from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 
 TEXT_MOST = 2000
+
+
+class LeaseLost(Unavailable):
+    """Another process may hold this work now; this one changes nothing more."""
+
+    code = "LEASE_LOST"
 
 
 def request_of(lease: Lease) -> ToolRequested:

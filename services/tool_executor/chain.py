@@ -20,6 +20,7 @@ from libs.events import ActionRecorded, EffectClass, ToolRequested
 from libs.guards import UrlRefused, allows, as_policy_reads, commands, paths
 from libs.hooks import Action, Point, shown_args
 from libs.identity import grants
+from libs.multimodal.ports import StepType
 from libs.objects import Objects
 from libs.policy import Decision
 from libs.runtime import Platform
@@ -33,6 +34,7 @@ from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 from services.tool_executor.workspaces import Workspaces
 
 CONTENT_SEARCH, RUN_COMMAND = "content_search", "run"
+MULTIMODAL_FLAG = "SA01_ENABLE_multimodal_capabilities"
 Outside = Callable[[str], Tool | None]
 """Return the external tool of a name; None if it is not here."""
 
@@ -126,6 +128,8 @@ class Chain:
             raise (LinkRefused if request.tool_digest is None else NotAsPlanned)("schema", str(error)) from error
         # Before the args: those of another version would be refused for a reason that misleads.
         as_planned(tool, request)
+        if not self._platform.skills.enabled(tool):
+            raise LinkRefused("schema", f"{tool.name} is switched off; {MULTIMODAL_FLAG}=true switches it on")
         if not runnable(tool):
             raise LinkRefused("schema", f"{tool.name} calls {tool.method}, and there is no such primitive")
         if tool.from_outside and self._outside(tool.name) is None:
@@ -246,6 +250,8 @@ def runnable(tool: ToolDefinition) -> bool:
             return tool.method == FETCH
         case Primitive.MEMORY:
             return tool.method in remembering.METHODS
+        case Primitive.MULTIMODAL:
+            return tool.method in set(StepType)
         case Primitive.COMMAND:
             return tool.method == RUN_COMMAND
     return True

@@ -34,7 +34,15 @@ from services.tool_executor.blobs import clearing
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.effects.external_calls import Effects
 from services.tool_executor.history import History
-from services.tool_executor.rows import CallDead, SessionErased, SnapshotAdded, StageHead, StageOperation, TurnCancelled
+from services.tool_executor.rows import (
+    CallDead,
+    ExecutionsLeft,
+    SessionErased,
+    SnapshotAdded,
+    StageHead,
+    StageOperation,
+    TurnCancelled,
+)
 from services.tool_executor.runner import CallOutput, CallRunner, FilesChanged
 from services.tool_executor.settings import Settings
 from services.tool_executor.tools.workspace_tools import COMMIT, WORKSPACE_TOOLS
@@ -121,7 +129,7 @@ class Handlers:
         session = cause.session or ""
         # Before the transaction: an event may only name a blob that is already stored.
         data = await bodies.store(self._platform.objects, lease.tenant, output.data)
-        changeset = calls.closed(cause, request, "succeeded", {"summary": output.summary[:2000]})
+        changeset = calls.closed(cause, request, "succeeded", {"summary": output.summary[:2000]}).put(*output.rows)
         if output.length is not None:
             changeset = await self._moved(changeset, request, output, session)
         if output.journal is not None:
@@ -156,7 +164,8 @@ class Handlers:
         cause, request = Cause.of_lease(lease), calls.request_of(lease)
         code = "CANCELLED" if isinstance(error, Cancelled) else error.code
         conflicts = error.paths if isinstance(error, FilesChanged) else ()
-        return calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]}).emit(
+        closed = calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]})
+        return closed.put(ExecutionsLeft(request.call_id, str(error)[:2000])).emit(
             calls.recorded(request, "outcome", "failed", rule=code),
             calls.failure(
                 request,

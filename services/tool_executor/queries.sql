@@ -64,3 +64,19 @@ select a.name, a.digest from executor.skill_approvals a where a.tenant_id = :ten
 -- name: tool_approvals()
 -- Which remote tools an operator approved, each with the description that was approved.
 select a.tool, a.digest, a.definition::text as definition, a.principal, a.approved_at from executor.tool_approvals a;
+
+-- name: executions_of_call(tenant, call)
+-- The attempts of a multimodal call, in order.
+select e.attempt, e.tool_id, e.provider, e.status, e.paid, e.critique::text as critique
+from executor.multimodal_executions e where e.tenant_id = :tenant and e.call_id = :call order by e.attempt;
+
+-- name: executions_of_turn(tenant, turn)
+-- The attempts of a turn's multimodal calls, in order.
+select e.step_id, e.step_index, e.attempt, e.tool_id, e.provider, e.status, e.asset_id, e.latency_ms, e.cost_micros,
+    e.quality_score as quality, e.critique::text as critique, e.error, e.at
+from executor.multimodal_executions e where e.tenant_id = :tenant and e.turn_id = :turn order by e.at, e.attempt;
+
+-- name: paid_executions(tenant, since, until)$
+-- How many attempts with paid capabilities a tenant made in a time.
+select count(*) from executor.multimodal_executions e
+where e.tenant_id = :tenant and e.paid and e.at >= :since and e.at < :until;

@@ -183,6 +183,63 @@ class ToolRevoked(Row):
     tool: str
 
 
+@row(SCHEMA, "capability.check")
+class CapabilityChecked(Row):
+    """The health of a capability of the registry, as a process found it last."""
+
+    tool_id: str
+    provider: str
+    modalities: list[str]
+    formats: list[str]
+    constraints: Json
+    cost_tier: str
+    health_status: str
+    problem: str
+
+
+@row(SCHEMA, "execution.open")
+class ExecutionOpened(Row):
+    """An attempt of a multimodal call, before its producer is called; it conflicts where it has ended, or where a newer
+    holder of the lease has begun it.
+    """
+
+    id: str
+    session_id: str
+    plan_id: str
+    turn_id: str
+    call_id: str
+    step_id: str
+    step_index: int
+    attempt: int
+    token: int
+    tool_id: str
+    provider: str
+    paid: bool
+
+
+@row(SCHEMA, "execution.close")
+class ExecutionClosed(Row):
+    """The outcome of an attempt, by the holder of the lease that began it."""
+
+    id: str
+    token: int
+    status: str
+    latency_ms: int
+    cost_micros: int
+    asset_id: str | None = None
+    quality_score: float | None = None
+    critique: Json = None
+    error: str | None = None
+
+
+@row(SCHEMA, "execution.leave")
+class ExecutionsLeft(Row):
+    """The attempts of a call that ended in between, such as by a cancel."""
+
+    call_id: str
+    error: str
+
+
 @row(SCHEMA, "session.erase")
 class SessionErased(Row):
     """A session, of which nothing is kept."""

@@ -13,10 +13,11 @@ from typing import Any, BinaryIO, TypeVar
 
 from libs import ids
 from libs.cache import Delta, Stream
-from libs.changes import Changeset
-from libs.errors import Conflict, NotFound, Rejected, Unavailable
+from libs.changes import Changeset, Row
+from libs.errors import Conflict, NotFound, Rejected
 from libs.events import Diff, Event, ToolRequested
 from libs.leases import Lease
+from libs.multimodal.ports import StepType
 from libs.objects import UPLOADS, area
 from libs.runtime import Platform
 from libs.skills import RUN, USE, Categories, Primitive, ToolDefinition, use
@@ -29,12 +30,17 @@ from libs.workspace.reserved import HIDDEN
 from libs.workspace.rollback import RolledBack, redo, rollback
 from libs.workspace.stage import Stage
 from services.tool_executor import calls, command_runs, shown_diff
+from services.tool_executor.calls import LeaseLost
 from services.tool_executor.chain import Chain, LinkRefused, as_planned, expanded
 from services.tool_executor.command_runs import CommandRuns
 from services.tool_executor.content import STALE, Contents, Question, as_data
 from services.tool_executor.fetching import Fetcher
 from services.tool_executor.history import History
 from services.tool_executor.live_output import shown_live
+from services.tool_executor.multimodal import drafting, saving
+from services.tool_executor.multimodal.drafting import Draft
+from services.tool_executor.multimodal.studio import Studio
+from services.tool_executor.multimodal.tasks import Produced, Task
 from services.tool_executor.remembering import Remembering
 from services.tool_executor.rows import JournalEntry
 from services.tool_executor.skills import programs
@@ -50,12 +56,6 @@ from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, quer
 LISTS = frozenset({"get_children"})
 """Primitives that look at the tree alone, unless they choose by what files contain."""
 T = TypeVar("T")
-
-
-class LeaseLost(Unavailable):
-    """Another process may hold this work now; this one changes nothing more."""
-
-    code = "LEASE_LOST"
 
 
 class TimedOut(Rejected):
@@ -128,6 +128,8 @@ class CallOutput:
     commit_id: str | None = None
     events: tuple[Event, ...] = ()
     """Events that the call's outcome commits with."""
+    rows: tuple[Row, ...] = ()
+    """Rows that it commits with."""
     journal: JournalEntry | None = None
 
 
@@ -145,11 +147,12 @@ class CallRunner:
         chain: Chain,
         fetcher: Fetcher,
         commands: CommandRuns,
+        studio: Studio,
     ) -> None:
         self._platform, self._workspaces = platform, workspaces
         self._chain, self._fetcher, self._remembering = chain, fetcher, Remembering(platform)
         self._categories, self._contents, self._local = categories, contents, local
-        self._history, self._limits, self._commands = history, limits, commands
+        self._history, self._limits, self._commands, self._studio = history, limits, commands, studio
 
     async def do(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         """Do the call's work, alone with its session's workspace if it works there.
@@ -164,6 +167,9 @@ class CallRunner:
         if request.tool not in WORKSPACE_TOOLS and self._tool(request).primitive is Primitive.MEMORY:
             async with _deadline(request.deadline):
                 return await self._remember(lease, request, session)
+        if request.tool not in WORKSPACE_TOOLS and self._tool(request).primitive is Primitive.MULTIMODAL:
+            async with _deadline(request.deadline):
+                return await self._make(lease, request, session)
         async with self._workspaces.at_work(lease.tenant, session):
             output = await self._run(lease, request, session)
         return replace(output, warnings=(*output.warnings, *self._workspaces.notes(lease.tenant, request.root)))
@@ -319,6 +325,45 @@ class CallRunner:
         method = self._tool(request).method
         data, summary, events = await self._remembering.do(lease.tenant, session, request, method, args)
         return CallOutput(data, summary, events=events)
+
+    async def _make(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+        """Make an asset, and stage it as a file too if the call names one. The workspace is free while it is made."""
+        tool = self._tool(request)
+        args = {**tool.defaults(), **await expanded(self._platform.objects, lease.tenant, request.args)}
+        cancel = CancelToken()
+
+        async def draft(feedback: Sequence[str], attempt: int) -> Draft:
+            work = partial(drafting.draft, method=tool.method, args=args, feedback=feedback, attempt=attempt)
+            if not (tool.in_workspace or args.get("files")):
+                return await asyncio.to_thread(work, None, check=cancel.check)
+            async with self._workspaces.at_work(lease.tenant, session):
+                workspace = await self._workspaces.take(lease.tenant, session, request.root, turn=request.turn_id)
+                await self._workspaces.fill(lease.tenant, workspace)
+                drafted = await asyncio.to_thread(work, workspace.stage, check=cancel.check)
+                self._workspaces.keep(lease.tenant, session, workspace)
+            return drafted
+
+        with cancel:
+            task = Task(lease, request, session, StepType(tool.method), args, draft, cancel.check)
+            done = await self._studio.make(task)
+            if "save_as" not in args:
+                return CallOutput(done.data, done.summary, warnings=done.warnings, rows=done.rows, events=done.events)
+            async with self._workspaces.at_work(lease.tenant, session):
+                staged = await self._saved(lease, request, session, done)
+        return replace(staged, rows=done.rows, events=done.events)
+
+    async def _saved(self, lease: Lease, request: ToolRequested, session: str, done: Produced) -> CallOutput:
+        """Stage the asset as a new file."""
+        workspace = await self._workspaces.take(lease.tenant, session, request.root, turn=request.turn_id)
+        await self._workspaces.fill(lease.tenant, workspace)
+        context = ToolContext(
+            workspace.stage, self._categories(), mutates=True, reason=request.tool, limits=self._limits
+        )
+        before = workspace.stage.version
+        path, applied = await asyncio.to_thread(saving.save, context, str(request.args["save_as"]), done.content)
+        summary = f"{done.summary} Saved it as {path}."
+        output = ToolOutput({**done.data, "path": path}, summary, applied=applied, warnings=done.warnings)
+        return await self._staged(lease, request, workspace, before=before, done=output)
 
     async def _ask(self, lease: Lease, request: ToolRequested, host: str) -> None:
         """Ask policy whether a call may go on to another host, and record the decision before it does."""

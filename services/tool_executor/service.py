@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from libs.events import CallsEraseRequested, ToolCancelRequested, ToolRequested
+from libs.multimodal.ports import Critic, Producer, StepType
 from libs.remote_tools import Server
 from libs.remote_tools.a2a_agent import A2aAgent
 from libs.remote_tools.mcp_server import McpServer
@@ -24,6 +25,11 @@ from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
 from services.tool_executor.indexes import Indexes
 from services.tool_executor.knowledge import Sources
+from services.tool_executor.multimodal import routes, vendors, vision
+from services.tool_executor.multimodal.executions import Executions
+from services.tool_executor.multimodal.registry import Registry, loaded
+from services.tool_executor.multimodal.router import Router
+from services.tool_executor.multimodal.studio import Studio
 from services.tool_executor.remote.admin import RemoteAdmin
 from services.tool_executor.remote.registry import RemoteTools
 from services.tool_executor.runner import CallRunner, fence_of
@@ -53,6 +59,12 @@ def build(platform: Platform) -> Service:
     remote, cleared = _remote(platform, settings, choice), ContentsCleared(platform.objects)
     outside = partial(_outside, platform, remote)
     chain = Chain(platform, workspaces, outside, settings.web)
+    registry = Registry(platform, _producers(platform, settings) if platform.skills.multimodal else ())
+    executions = Executions(platform)
+    router = Router(platform, registry, executions, most=settings.multimodal.cost_tier)
+    studio = Studio(
+        platform, router, executions, partial(_critics, vision.configured(settings, platform.guarded_calls))
+    )
     work = CallRunner(
         platform,
         workspaces,
@@ -64,6 +76,7 @@ def build(platform: Platform) -> Service:
         chain=chain,
         fetcher=Fetcher(settings.web, platform.clock),
         commands=commands,
+        studio=studio,
     )
     effects = Effects(platform, settings, outside)
     on = Handlers(platform, workspaces, work, effects, history, settings, chain)
@@ -77,6 +90,8 @@ def build(platform: Platform) -> Service:
         RemoteAdmin(platform, remote),
         Sources(platform, workspaces, settings),
         contents,
+        executions,
+        registry,
     )
     return Service(
         GROUP,
@@ -93,9 +108,14 @@ def build(platform: Platform) -> Service:
             Kind(SETTLE, effects.settle, effects.settled, effects.unsettled, room, each, tries),
         ],
         schema=SCHEMA,
-        api=Api(api.build(state)),
+        api=Api(api.build(state, routes.router)),
         queries={"facts": state.facts, "passages": state.passages},
-        tasks=[commands.sweep, indexes.keep_up, *([remote.watch] if remote.servers else [])],
+        tasks=[
+            commands.sweep,
+            indexes.keep_up,
+            *([remote.watch] if remote.servers else []),
+            *([registry.watch] if platform.skills.multimodal else []),
+        ],
     )
 
 
@@ -113,6 +133,15 @@ def _remote(platform: Platform, settings: Settings, choice: Choice) -> RemoteToo
     if servers:
         platform.catalogue.follow(remote.offered)
     return remote
+
+
+def _producers(platform: Platform, settings: Settings) -> Sequence[Producer]:
+    return (*vendors.configured(settings, platform.guarded_calls), *loaded(settings.multimodal.producers))
+
+
+def _critics(seeing: Critic | None, step_type: StepType) -> Sequence[Critic]:
+    """Return the critics of an asset; the next one judges where one does not answer."""
+    return (seeing,) if seeing is not None and step_type is StepType.IMAGE else ()
 
 
 def _outside(platform: Platform, remote: RemoteTools, name: str) -> Tool | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from libs.guards import programs
+from libs.multimodal.ports import CostTier
 from libs.remote_tools import RemoteServer
 from libs.remote_tools.settings import NAME, RESERVED
 from libs.workspace.roots import Root
@@ -35,6 +36,17 @@ class Web(BaseModel):
         return tuple(host.lower() for host in hosts)
 
 
+class Multimodal(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cost_tier: CostTier = CostTier.HIGH
+    """The highest cost tier of a capability that may be used: free, low, medium or high."""
+    producers: tuple[str, ...] = ()
+    """Producers from outside: each `module:attribute` or an entry point of `suma.multimodal`, with `@sha256:…` where
+    pinned.
+    """
+
+
 class Settings(Limits):
     roots: tuple[Annotated[Root, BeforeValidator(Root.of)], ...] = ()
     """Folders whose sub-folders may be workspaces; `roots.json` of the data directory adds what a person allowed."""
@@ -52,6 +64,8 @@ class Settings(Limits):
     """Services that make pictures from words, by the name that policy, budgets and results give them."""
     vision: VisionModel | None = None
     """The model that judges pictures; without one they are judged by heuristics alone, and the verdict says so."""
+    multimodal: Multimodal = Field(default_factory=Multimodal)
+    """How pictures and documents are made, where the deployment enables it."""
     commands: tuple[str, ...] = tuple(sorted(programs.ALLOWED))
     """Programs that a command may name (S2-20)."""
     calls_at_once: int = Field(default=16, ge=1)

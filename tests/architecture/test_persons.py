@@ -44,6 +44,7 @@ KEPT = {
     "executor.cancelled_turns": "random ids",
     "executor.skill_approvals": "a decision about a folder, for all who work in it",
     "executor.tool_approvals": "a decision about the deployment",
+    "executor.multimodal_capabilities": "the deployment's own, and the same for all",
 }
 """Tables that are kept, and the reason."""
 

@@ -17,12 +17,14 @@ RULE = (
     "::text[]))"
 )
 TENANTLESS = {
-    "executor.tool_approvals": "approvals of tools of servers in the settings, which are those of all tenants"
+    "executor.tool_approvals": "approvals of tools of servers in the settings, which are those of all tenants",
+    "executor.multimodal_capabilities": "capabilities of the settings, which are those of all tenants",
 }
 """Tables of services without tenant rows, and the reason."""
 GLOBAL_KEYS = {
     "gateway.api_keys api_keys_key_id_key": "an API key names its tenant, so its id must be nobody else's",
     "executor.tool_approvals tool_approvals_pkey": "the table has no tenants",
+    "executor.multimodal_capabilities multimodal_capabilities_pkey": "the table has no tenants",
 }
 """Keys across all tenants, and the reason."""
 OWNERS_LOOKUPS = {

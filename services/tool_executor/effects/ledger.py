@@ -21,9 +21,9 @@ from libs.leases import Lease
 from libs.telemetry import metrics
 from libs.tools import Effect
 from services.tool_executor import calls
+from services.tool_executor.calls import LeaseLost
 from services.tool_executor.effects.recovery import RecoveryAction
 from services.tool_executor.rows import EffectBegun, EffectClosed, EffectIntended, EffectSettled
-from services.tool_executor.runner import LeaseLost
 from services.tool_executor.workspaces import GROUP, queries
 
 OPEN, HAPPENED, DID_NOT_HAPPEN, UNDONE, UNKNOWN = "open", "happened", "did_not_happen", "undone", "unknown"

@@ -48,6 +48,33 @@ STAGE: Fields = {**READ, "tool": "move_file", "effect_class": "staged", "mutates
 SEND: Fields = {**READ, "tool": "web_fetch", "leaves_machine": True, "destination": "example.org"}
 LEAK: Fields = {**SEND, "touched": TAINTED}
 SAVE: Fields = {**STAGE, "tool": "memory.remember", "effect_class": "idempotent"}
+DRAWING: Fields = {
+    "tool": "drawing",
+    "provider": "local",
+    "step_type": "generate_diagram",
+    "destination": None,
+    "leaves_machine": False,
+    "touched": TAINTED,
+    "cost_tier": "free",
+    "cost_micros": 0,
+    "paid": False,
+    "paid_today": 100,
+    "fallback": False,
+    "approved": False,
+    "payload_seen": False,
+    "hitl": "key",
+}
+BUYING: Fields = {
+    **DRAWING,
+    "provider": "acme",
+    "destination": "example.org",
+    "leaves_machine": True,
+    "touched": CLEAN,
+    "cost_tier": "high",
+    "cost_micros": 40_000,
+    "paid": True,
+    "paid_today": 100,
+}
 HARMLESS: Fields = {"mutates": False, "leaves_machine": False, "costs_money": False}
 
 ASKED = ("approval",)
@@ -58,6 +85,7 @@ SPEAK = "conversation.send"
 OPEN = "session.create"
 TOOL = "tool.execute"
 KEEP = "memory.write"
+MAKE = "multimodal.tool.execute"
 SPARE = "committee.exempt"
 DECIDE = "approval.decide"
 
@@ -208,5 +236,25 @@ MATRIX = [
     Case("the platform's admin approves tools", "admin.tools", ("admin.tools",), True, {"tenant": "local"}),
     Case("another tenant's admin approves none", "admin.tools", ("admin",), False),
     Case("a reader of the bus does not", "admin.settings.read", ("admin.bus.read",), False, {"tenant": "local"}),
+    Case("a writer draws on this machine", MAKE, ("files:write",), True, DRAWING),
+    Case("a reader draws nothing", MAKE, ("files:read",), False, DRAWING),
+    Case("a writer buys a picture", MAKE, ("files:write",), True, BUYING),
+    Case("beyond the day's quota nobody buys", MAKE, ("*",), False, {**BUYING, "paid_today": 101}),
+    Case("an unknown number is no quota", MAKE, ("*",), False, {**BUYING, "paid_today": None}),
+    Case("no picture goes to a metadata server", MAKE, ("*",), False, {**BUYING, "destination": "169.254.169.254"}),
+    Case("a tier that is not allowed", MAKE, ("*",), False, {**BUYING, "cost_tier": "luxury"}),
+    Case("a blocked provider", MAKE, ("*",), False, BUYING, settings={"blocked_providers": ["acme"]}),
+    Case("another one stands in", MAKE, ("*",), True, {**BUYING, "fallback": True}),
+    Case(
+        "none may stand in", MAKE, ("*",), False, {**BUYING, "fallback": True}, settings={"multimodal_fallback": False}
+    ),
+    Case(
+        "words of strangers leave only before a person's eyes",
+        MAKE,
+        ("*",),
+        True,
+        {**BUYING, "touched": TAINTED},
+        owes=SHOWN,
+    ),
     Case("nobody makes coffee", "make.coffee", ("*",), False),
 ]

@@ -23,10 +23,10 @@ from libs.events.values import StepState
 from libs.identity import grants
 from libs.leases.ports import Lease
 from libs.tools import Intent, Outcome
+from services.tool_executor.calls import LeaseLost
 from services.tool_executor.effects.external_calls import UNKEPT
 from services.tool_executor.effects.ledger import Ledger
 from services.tool_executor.effects.recovery import RecoveryAction
-from services.tool_executor.runner import LeaseLost
 from tests.support import effect_tools, platform
 from tests.support.effect_tools import Book, Breaking, Gate, Near, Note, NotNow, Put, Send, World
 from tests.support.platform import TENANT, RunningPlatform

@@ -1,0 +1,269 @@
+"""The chain that makes one asset: draft, route, rank, produce, judge, try again with the critique (decision 0130)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from libs import ids
+from libs.budgets import Amount, Budgets, Payer, paid_by
+from libs.budgets.paying import billed
+from libs.errors import Rejected, SumaError, Unavailable
+from libs.multimodal.ports import MAX_REWORK, Brief, Capability, Critic, Made, Producer, StepType, Verdict
+from libs.runtime import Platform
+from libs.telemetry import logger, metrics, span
+from services.tool_executor.calls import LeaseLost
+from services.tool_executor.multimodal.drafting import Draft
+from services.tool_executor.multimodal.executions import FAILED, REWORK, RUNNING, SUCCEEDED, Execution, Executions
+from services.tool_executor.multimodal.router import Route, Router, modality_of
+from services.tool_executor.multimodal.tasks import (
+    NoCapability,
+    Produced,
+    ProviderFailed,
+    ProviderInDoubt,
+    QualityNotReached,
+    Task,
+)
+from services.tool_executor.rows import ExecutionClosed
+from services.tool_executor.tools.tool_context import human
+from services.tool_executor.workspaces import GROUP
+
+log = logger("multimodal")
+
+
+@dataclass(slots=True)
+class Progress:
+    """The state of a call between its attempts."""
+
+    attempt: int = 0
+    reworks: int = 0
+    feedback: list[str] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+
+
+class Studio:
+    def __init__(
+        self,
+        platform: Platform,
+        router: Router,
+        executions: Executions,
+        critics: Callable[[StepType], Sequence[Critic]],
+    ) -> None:
+        self._platform, self._router, self._executions, self._critics = platform, router, executions, critics
+        self._budgets: Budgets = platform.budgets
+
+    async def make(self, task: Task) -> Produced:
+        """Make the asset of a call.
+
+        Raises:
+            CannotProduce: the call's own args are at fault.
+            NoCapability, ProviderFailed, ProviderInDoubt, QualityNotReached, OverBudget: there is no asset.
+            Unavailable: it can be tried again.
+        """
+        about = {
+            "job_id": task.request.turn_id,
+            "step_id": task.request.step_id,
+            "modality": modality_of(task.step_type).value,
+        }
+        with span(f"step_{task.request.ordinal:02}", attributes=about):
+            return await self._make(task)
+
+    async def _make(self, task: Task) -> Produced:
+        progress, last = _resumed(await self._executions.of_call(task))
+        resumed = last if last is not None and last.status == RUNNING else None
+        while True:
+            progress.attempt += 1
+            draft = await task.draft(tuple(progress.feedback), progress.reworks + 1)
+            brief = _brief(task, draft, progress)
+            chosen, route = await self._chosen(task, brief, progress)
+            if resumed is not None:
+                self._check_doubt(resumed, route)
+                resumed = None
+            produced = await self._attempt(task, chosen, brief, route, progress)
+            if produced is not None:
+                return replace(produced, warnings=(*draft.warnings, *progress.warnings))
+
+    async def _chosen(self, task: Task, brief: Brief, progress: Progress) -> tuple[Producer, Route]:
+        route = await self._router.route(task, brief, failed=progress.failed)
+        if not route.allowed:
+            await self._executions.record(task, progress.attempt, route.records)
+            why = "; ".join((*route.left_out, *progress.warnings)) or "none is registered"
+            kind = ProviderFailed if progress.failed else NoCapability
+            raise kind(f"nothing can do {task.step_type} as {brief.format} now: {why}")
+        chosen = route.allowed[0]
+        for left_out in route.left_out:
+            warning = f"{chosen.capability.name} was used in place of {left_out}"
+            if warning not in progress.warnings:
+                progress.warnings.append(warning)
+        return chosen, route
+
+    def _check_doubt(self, last: Execution, route: Route) -> None:
+        """Refuse to repeat an interrupted attempt that may have been paid for."""
+        same = [each.capability for each in route.allowed if each.capability.name == last.name]
+        if last.paid and not (same and same[0].constraints.get("honours_keys")):
+            raise ProviderInDoubt(
+                f"the attempt with {last.name} was interrupted and may have been paid for; look there, then try again"
+            )
+
+    async def _attempt(
+        self, task: Task, producer: Producer, brief: Brief, route: Route, progress: Progress
+    ) -> Produced | None:
+        """Return the asset of one attempt; None if another attempt may follow."""
+        capability = producer.capability
+        about = {"tool_id": capability.tool_id, "provider": capability.provider, "job_id": task.request.turn_id}
+        with span(f"execution_attempt_{progress.attempt}", attributes=about) as here:
+            await self._executions.begin(task, progress.attempt, capability, route.records)
+            self._platform.point(f"{GROUP}:multimodal:begun")
+            closed = ExecutionClosed(
+                id=f"{task.request.call_id}:{progress.attempt}",
+                token=task.lease.token,
+                status=FAILED,
+                latency_ms=0,
+                cost_micros=0,
+            )
+            began = time.monotonic()
+            metrics.capability_selections.labels(
+                capability.tool_id, capability.provider, modality_of(task.step_type).value
+            ).inc()
+            try:
+                made = await self._produced(task, producer, brief)
+            except LeaseLost:
+                raise
+            except (Unavailable, Rejected) as error:
+                closed = replace(closed, latency_ms=_since(began), error=str(error)[:2000])
+                await self._executions.end(task, closed)
+                if isinstance(error, Rejected):
+                    raise
+                progress.failed.add(capability.name)
+                progress.warnings.append(f"{capability.name} failed: {error}")
+                return None
+            self._platform.point(f"{GROUP}:multimodal:made")
+            closed = replace(closed, latency_ms=_since(began), cost_micros=made.cost_micros)
+            metrics.execution_latency.labels(capability.tool_id, capability.provider).observe(time.monotonic() - began)
+            metrics.execution_cost.labels(capability.tool_id, capability.provider).inc(made.cost_micros / 10_000)
+            verdict = await self._judged(task, brief, made, progress)
+            if verdict is not None:
+                here.set_attribute("quality_score", verdict.quality)
+                metrics.quality.labels(capability.tool_id, capability.provider).observe(verdict.quality)
+                closed = replace(closed, quality_score=verdict.quality, critique=list(verdict.critique))
+                if not verdict.passed:
+                    await self._rework(task, capability, closed, verdict, progress)
+                    return None
+            return await self._kept(task, capability, brief, made, verdict, closed, progress)
+
+    async def _produced(self, task: Task, producer: Producer, brief: Brief) -> Made:
+        """Call the producer within the budget, as long as this process holds the lease."""
+
+        def check() -> None:
+            task.check()
+            if not task.lease.valid():
+                raise LeaseLost
+
+        check()
+        cost = producer.capability.cost_micros
+        if not cost:
+            return await producer.produce(brief, check=check)
+        payer = Payer(task.lease.tenant, task.session, task.request.turn_id)
+        with paid_by(payer):
+            charge = await billed(self._budgets, Amount(cost_micros=cost), about=producer.capability.name)
+        try:
+            made = await producer.produce(brief, check=check)
+        except SumaError as error:
+            # By default it counts as paid: only the provider can say that it was not.
+            if not getattr(error, "charged", True):
+                await charge.cancel()
+            raise
+        await charge.settle(Amount(cost_micros=made.cost_micros))
+        return made
+
+    async def _judged(self, task: Task, brief: Brief, made: Made, progress: Progress) -> Verdict | None:
+        """Return the verdict of the first critic that answers; None if there is none."""
+        rubric = {name: float(least) for name, least in task.args.get("rubric", {}).items()}
+        with span("quality_evaluation", attributes={"job_id": task.request.turn_id}):
+            for critic in self._critics(task.step_type):
+                try:
+                    return await critic.judge(brief, made, rubric, check=task.check)
+                except Unavailable as error:
+                    progress.warnings.append(f"a critic did not answer, so the next one judged: {error}")
+        return None
+
+    async def _rework(
+        self, task: Task, capability: Capability, closed: ExecutionClosed, verdict: Verdict, progress: Progress
+    ) -> None:
+        """Close an attempt that did not pass. Raises QualityNotReached after the last one."""
+        last, critique = progress.reworks >= MAX_REWORK, " ".join(verdict.critique)
+        closed = replace(closed, status=FAILED if last else REWORK, error=critique[:2000])
+        await self._executions.end(task, closed)
+        if last:
+            raise QualityNotReached(
+                f"after {progress.reworks + 1} attempts the quality is {verdict.quality:.2f}: {critique}"
+            )
+        progress.reworks += 1
+        progress.feedback.extend(verdict.critique)
+        metrics.reworks.labels(capability.tool_id).inc()
+
+    async def _kept(
+        self,
+        task: Task,
+        capability: Capability,
+        brief: Brief,
+        made: Made,
+        verdict: Verdict | None,
+        closed: ExecutionClosed,
+        progress: Progress,
+    ) -> Produced:
+        blob = await self._platform.objects.put(task.lease.tenant, made.data)
+        asset = ids.derived(task.request.call_id, "asset")
+        data: dict[str, Any] = {
+            "asset": asset,
+            "title": brief.title,
+            "format": made.format,
+            "media_type": made.media_type,
+            "width": made.width,
+            "height": made.height,
+            "size": blob.size,
+            "sha256": blob.sha256,
+            "tool_id": capability.tool_id,
+            "provider": capability.provider,
+            "rework": progress.reworks,
+            **({"quality": round(verdict.quality, 3)} if verdict is not None else {}),
+        }
+        ended = replace(closed, status=SUCCEEDED, asset_id=asset)
+        summary = f"Made {brief.title} ({made.format}, {human(len(made.data))}) with {capability.name}."
+        return Produced(data, summary, made.data, (ended,), ())
+
+
+def _resumed(past: Sequence[Execution]) -> tuple[Progress, Execution | None]:
+    """Return where an earlier holder of the lease stopped, and its last attempt."""
+    ended = [each for each in past if each.status != RUNNING]
+    reworked = [each for each in ended if each.status == REWORK]
+    progress = Progress(
+        attempt=len(ended),
+        reworks=len(reworked),
+        feedback=[text for each in reworked for text in each.critique],
+        failed={each.name for each in ended if each.status == FAILED},
+    )
+    return progress, past[-1] if past else None
+
+
+def _brief(task: Task, draft: Draft, progress: Progress) -> Brief:
+    args = task.args
+    return Brief(
+        step_type=task.step_type,
+        format=str(args.get("format", "png")),
+        title=draft.title,
+        prompt=draft.prompt,
+        source=draft.source,
+        language=draft.language,
+        content=draft.content,
+        max_resolution=int(args.get("max_resolution", 1920)),
+        feedback=tuple(progress.feedback),
+        key=f"{task.request.call_id}:{progress.attempt}",
+    )
+
+
+def _since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)
