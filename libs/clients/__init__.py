@@ -28,6 +28,7 @@ __all__ = [
     "knowledge",
     "memory",
     "mind",
+    "multimodal",
     "outside",
     "send",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
@@ -75,6 +75,39 @@ async def call(
 
     # All of these are queries (architecture.md 5), so they may be retried.
     return await caller.guarded_calls.to(service).repeat(once, seconds=seconds)
+
+
+async def stream(
+    caller: Caller, service: str, path: str, *, tenant: str, start: int, end: int, seconds: float = TIMEOUT_SECONDS
+) -> AsyncIterator[bytes]:
+    """Yield the bytes from `start` to before `end` of a content of `service`; each must follow within `seconds`.
+
+    Raises:
+        ServiceDown: it does not answer, or ends before the last byte.
+        NotFound, Denied, Conflict, Rejected: it refuses, in its own words.
+    """
+    if start >= end:
+        return
+    headers, left = {**heading(caller, service, tenant), "Range": f"bytes={start}-{end - 1}"}, end - start
+    try:
+        async with (
+            caller.clients[service]() as client,
+            client.stream("GET", path, headers=headers, timeout=seconds) as got,
+        ):
+            if got.status_code >= 500:
+                raise failed(service, got.status_code)
+            if got.status_code >= 400:
+                await got.aread()
+                raise _refused(got)
+            async for chunk in got.aiter_bytes():
+                left -= len(chunk)
+                yield chunk
+    except KeyError:
+        raise NotConfigured(f"{service} is not configured") from None
+    except httpx.HTTPError as error:
+        raise ServiceDown(f"{service}: {type(error).__name__}") from error
+    if left:
+        raise ServiceDown(f"{service} ended {left} bytes early")
 
 
 def is_near(caller: Caller, service: str) -> bool:

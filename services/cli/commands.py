@@ -27,6 +27,7 @@ from services.cli import (
     identity,
     knowledge,
     lifecycle,
+    make,
     memory,
     models,
     phrases,
@@ -180,10 +181,10 @@ def run_(
     with connected() as client:
         mode = MODES["once"] if dry_run else _mode(ask, hitl) or MODES["once"]
         screen = Screen(console, verbose=verbose)
-        root, _ = _working_folder(client, folder, yes, screen)
+        root, _ = working_folder(client, folder, yes, screen)
         attachments = _attachments(client, attach)
         session = client.open_session(root=root, hitl=mode, title=goal[:100])
-        view = _view(client, session, screen, as_json=as_json, yes=yes, dry_run=dry_run, agent=agent)
+        view = view_of(client, session, screen, as_json=as_json, yes=yes, dry_run=dry_run, agent=agent)
         try:
             ended = say(client, view, goal, attachments=attachments)
         except InputClosed:
@@ -194,7 +195,7 @@ def run_(
         view.undo(ended)
         if ended.reason == UNDO_WANTED:
             ended = _offer_undo(client, view) or ended
-        _finish(ended, view.person)
+        finish(ended, view.person)
 
 
 @app.command()
@@ -211,11 +212,11 @@ def chat(
     """Chat with Suma; /help explains, Ctrl-D ends. Pending questions come first."""
     with connected() as client:
         screen = Screen(console, verbose=verbose)
-        root, wish = _working_folder(client, folder, False, screen) if session is None else (None, "")
+        root, wish = working_folder(client, folder, False, screen) if session is None else (None, "")
         resumed = session is not None
         mode = _mode(ask, hitl)
         session = session or client.open_session(root=root, hitl=mode or MODES["once"])
-        view = _view(client, session, screen, agent=agent)
+        view = view_of(client, session, screen, agent=agent)
         view.welcome(root)
         try:
             if resumed:
@@ -296,12 +297,12 @@ def commit(
     """Commit the staged changes."""
     with connected() as client:
         session = _session(client, session)
-        view = _view(client, session, Screen(console, verbose=verbose), as_json=as_json, yes=yes)
+        view = view_of(client, session, Screen(console, verbose=verbose), as_json=as_json, yes=yes)
         if not yes and not as_json and interactive():
             diff_of(view.screen, client.get(f"/v1/sessions/{session}/diff"))
             if not Terminal(view.screen).agrees(view.screen.words(phrases.COMMIT), enter=False):
                 raise Usage("nothing was done")
-        _finish(_turned(client, view, client.commit(session, exclude=exclude or ())))
+        finish(_turned(client, view, client.commit(session, exclude=exclude or ())))
 
 
 @app.command()
@@ -346,8 +347,8 @@ def _turn_back(
     with connected() as client:
         screen, redo = Screen(console, verbose=verbose), "redo" in target
         of = _session(client, session) if session else _last_changed_session(client, screen, redo, yes=yes)
-        view = _view(client, of, screen, as_json=as_json, yes=yes)
-        _finish(_turned(client, view, client.rollback(of, target=target, exclude=exclude or ())))
+        view = view_of(client, of, screen, as_json=as_json, yes=yes)
+        finish(_turned(client, view, client.rollback(of, target=target, exclude=exclude or ())))
 
 
 def _turned(client: Client, view: SessionView, began: Mapping[str, Any]) -> TurnResult:
@@ -447,7 +448,7 @@ def upload(
                 typer.echo(f"{stored['upload_id']}  {stored['filename']}  {stored['media_type']}")
 
 
-def _working_folder(client: Client, folder: Path | None, yes: bool, screen: Screen) -> tuple[Path | None, str]:
+def working_folder(client: Client, folder: Path | None, yes: bool, screen: Screen) -> tuple[Path | None, str]:
     """Return the folder once it is allowed, and any other request typed at the permission question.
 
     Ask about a folder outside the roots and record the permission. Without `--in`, use the current directory if it is
@@ -564,7 +565,7 @@ class SessionView:
             self.screen.tell(how if ended.commits else phrases.REDO, "dim", session=self.session)
 
 
-def _view(
+def view_of(
     client: Client,
     session: str,
     screen: Screen,
@@ -574,6 +575,7 @@ def _view(
     dry_run: bool = False,
     agent: str | None = None,
 ) -> SessionView:
+    """Return the view of a session, with the person who answers its questions."""
     person: Person = DryRun() if dry_run else AutoApprove(session) if yes else NonInteractive(session)
     if interactive() and not (dry_run or yes):
         person = Terminal(screen, client)
@@ -602,7 +604,11 @@ def _turn(
     client: Client, view: SessionView, text: str, *, hitl: str | None, attachments: Sequence[str] = ()
 ) -> TurnResult | None:
     sent = client.say(view.session, text, hitl=hitl, agent=view.agent, attachments=attachments)
-    turn, after = sent["turn_id"], sent["after"]
+    return followed(client, view, sent["turn_id"], after=sent["after"])
+
+
+def followed(client: Client, view: SessionView, turn: str, *, after: int) -> TurnResult | None:
+    """Show a turn until it ends. Return its result, or None if the person left or stopped it."""
     try:
         return follow(client, view.session, turn, after=after, watcher=view.watcher, person=view.person)
     except PreviewComplete as shown:
@@ -677,7 +683,7 @@ def _line() -> str | None:
         return None
 
 
-def _finish(ended: TurnResult, person: Person | None = None) -> None:
+def finish(ended: TurnResult, person: Person | None = None) -> None:
     """Exit with the code that fits the turn's result."""
     if ended.reason == MORE_BELOW and not isinstance(person, Terminal):
         raise typer.Exit(errors.WAITING)
@@ -731,6 +737,7 @@ app.add_typer(remote_tools.app, name="tools")
 app.add_typer(models.app, name="models")
 app.add_typer(effects.app, name="effects")
 app.add_typer(memory.app, name="memory")
+app.add_typer(make.app, name="make")
 app.add_typer(audit, name="audit")
 app.add_typer(dlq, name="dlq")
 app.add_typer(admin, name="admin")

@@ -24,6 +24,7 @@ from services.gateway.identity import key_routes as keys
 from services.gateway.identity import oauth, signin, tenants
 from services.gateway.memory import mind
 from services.gateway.memory import routes as memory
+from services.gateway.multimodal import routes as multimodal
 from services.gateway.operators import audit, health, operations
 from services.gateway.operators import dead_letter_routes as dlq
 from services.gateway.sessions import (
@@ -63,6 +64,7 @@ ROOMS = (
     budgets,
     memory,
     mind,
+    multimodal,
     aliases,
     audit,
     dlq,

@@ -7,7 +7,7 @@ response.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -24,6 +24,7 @@ from services.gateway.files.context import Files, Here
 from services.gateway.files.ranges import OutOfRange, part
 from services.gateway.files.store import StoredAsset
 from services.gateway.http import commands
+from services.gateway.http.context import Room
 from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
 from services.gateway.identity import access
@@ -67,11 +68,12 @@ async def fetch(
     # Clients drop Authorization when redirected to another host, but keep X-API-Key.
     link = await _link(here, who, asset) if "x-api-key" not in request.headers else None
     delivery: Delivery = "streamed" if link is None else "linked"
-    await _record(here, who, cause, allowed, asset, delivery)
+    await record(here, who, cause, allowed, asset, delivery)
     if link is not None:
         return RedirectResponse(link)
     held = Access(here.identity, who, request, asset_id, partial(_visible, here))
-    return await _streamed(held, asset, range if if_range in (None, _etag(asset)) else None)
+    open = partial(here.platform.objects.open, asset.place(who.tenant), asset.sha256)
+    return await streamed(held, asset, open, asked=range, if_range=if_range)
 
 
 async def read(here: Files, who: Principal, asset_id: str, *, most: int) -> tuple[StoredAsset, bytes]:
@@ -84,7 +86,7 @@ async def read(here: Files, who: Principal, asset_id: str, *, most: int) -> tupl
     cause, allowed, asset = await _permitted(here, who, asset_id)
     if asset.size > most:
         raise TooLarge(f"this file has {asset.size} bytes, over {most}; download it at /v1/assets/{asset_id}")
-    await _record(here, who, cause, allowed, asset, "streamed")
+    await record(here, who, cause, allowed, asset, "streamed")
     content = here.platform.objects.open(asset.place(who.tenant), asset.sha256, start=0, end=asset.size)
     return asset, b"".join([chunk async for chunk in content])
 
@@ -95,8 +97,8 @@ async def _permitted(here: Files, who: Principal, asset_id: str) -> tuple[Cause,
     return cause, allowed, await _visible(here, who, asset_id)
 
 
-async def _record(
-    here: Files, who: Principal, cause: Cause, allowed: ActionRecorded, asset: StoredAsset, delivery: Delivery
+async def record(
+    here: Room, who: Principal, cause: Cause, allowed: ActionRecorded, asset: StoredAsset, delivery: Delivery
 ) -> None:
     """Record the decision, and to which principal the content goes; never the link."""
     done = commands.outcome(who, READ, delivery, f"asset:{asset.asset_id}", turn_id=asset.turn_id)
@@ -117,17 +119,26 @@ async def _link(here: Files, who: Principal, asset: StoredAsset) -> str | None:
     return await here.platform.objects.link(asset.place(who.tenant), asset.sha256, **named)
 
 
-async def _streamed(held: Access, asset: StoredAsset, asked: str | None) -> Response:
+async def streamed(
+    held: Access,
+    asset: StoredAsset,
+    open: Callable[..., AsyncIterator[bytes]],
+    *,
+    asked: str | None,
+    if_range: str | None,
+) -> Response:
+    """Return the content for download, or the range of it that is `asked`. `open` yields the bytes from `start` to
+    before `end`.
+    """
     try:
-        some = part(asked, asset.size)
+        some = part(asked if if_range in (None, _etag(asset)) else None, asset.size)
     except OutOfRange:
         nothing = {"Content-Range": f"bytes */{asset.size}"}
         return problem_details.document(
             416, "OUT_OF_RANGE", f"The content has only {asset.size} bytes; request a lower range.", headers=nothing
         )
     start, end = (some.start, some.stop) if some is not None else (0, asset.size)
-    place, objects = asset.place(held.who.tenant), held.here.platform.objects
-    chunks = _delay_last(objects.open(place, asset.sha256, start=start, end=end))
+    chunks = _delay_last(open(start=start, end=end))
     # Read before the head is sent, so that missing content is an error and not a truncated response.
     first = await anext(chunks)
     headers = _headers(asset) | {"Content-Length": str(end - start)}

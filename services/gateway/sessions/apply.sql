@@ -56,10 +56,10 @@ begin
     end if;
 
     if changes ? 'turn.open' then
-        insert into gateway.turns (tenant_id, turn_id, session_id, message_id, text, state, created_at)
-        select c.tenant_id, c.turn_id, c.session_id, c.message_id, c.text, c.state, c.at
+        insert into gateway.turns (tenant_id, turn_id, session_id, message_id, text, state, created_at, job)
+        select c.tenant_id, c.turn_id, c.session_id, c.message_id, c.text, c.state, c.at, coalesce(c.job, false)
         from jsonb_to_recordset(changes -> 'turn.open')
-            as c(tenant_id text, turn_id text, session_id text, message_id text, text text, state text, at timestamptz)
+            as c(tenant_id text, turn_id text, session_id text, message_id text, text text, state text, at timestamptz, job boolean)
         order by c.tenant_id, c.turn_id
         on conflict (tenant_id, turn_id) do nothing;
     end if;

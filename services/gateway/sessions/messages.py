@@ -32,6 +32,7 @@ class Message:
     call: ToolCall | None = None
     answers: str | None = None
     agent: str | None = None
+    job: bool = False
 
 
 def title_of(text: str) -> str:
@@ -79,7 +80,8 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
     titled = SessionTitled(session_id=cause.session, title=title_of(message.text))
     changeset = Changeset(cause).put(shown, titled, *_attached(cause, caller, message, place))
     if message.answers is None:
-        changeset = changeset.put(_turn(cause, place, message_id=message.message_id, text=message.text, at=message.at))
+        turn = _turn(cause, place, message_id=message.message_id, text=message.text, at=message.at, job=message.job)
+        changeset = changeset.put(turn)
     return changeset.emit(
         MessageReceived(
             message_id=message.message_id,
@@ -115,7 +117,7 @@ def _attached(cause: Cause, caller: Principal, message: Message, turn: str) -> I
         )
 
 
-def _turn(cause: Cause, turn_id: str, *, message_id: str | None, text: str, at: str) -> TurnOpened:
+def _turn(cause: Cause, turn_id: str, *, message_id: str | None, text: str, at: str, job: bool = False) -> TurnOpened:
     return TurnOpened(
-        turn_id=turn_id, session_id=cause.session, message_id=message_id, text=text, state="received", at=at
+        turn_id=turn_id, session_id=cause.session, message_id=message_id, text=text, state="received", at=at, job=job
     )

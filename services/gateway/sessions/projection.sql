@@ -74,6 +74,14 @@ begin
         on conflict (tenant_id, turn_id) do nothing;
     end if;
 
+    -- A plan that makes pictures or documents makes its turn a job.
+    if types && '{suma.plan.proposed.v1}' then
+        update gateway.turns t set job = true
+        from unnest(events) as e
+        where t.tenant_id = e.tenant and t.turn_id = e.data ->> 'turn_id' and not t.job and e.type = 'suma.plan.proposed.v1'
+            and e.data @? '$.plan.steps[*] ? (@.skill == "make-documents")';
+    end if;
+
     -- An ended turn keeps its final state. Where several events change one turn, the first that ends it counts, else the last.
     if types && '{suma.turn.queued.v1,suma.turn.started.v1,suma.turn.ended.v1,suma.message.completed.v1,suma.clarification.requested.v1,
         suma.clarification.replied.v1,suma.approval.requested.v1,suma.approval.closed.v1}' then

@@ -149,7 +149,7 @@ async def invoke(
     accepted = await send_message(here, who, IdempotentRequest.of(request, key, body), body)
     wait = min(wait, here.settings.wait_most)
     held = here.access(who, request, accepted.session_id)
-    turn = await _ended(here, held, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
+    turn = await ended(here, held, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
     if turn is None:
         return JSONResponse(accepted.model_dump(mode="json"), 202)
     return JSONResponse(turn.model_dump(mode="json"))
@@ -270,10 +270,11 @@ async def send_message(
     context: str | None = None,
     call: ToolCall | None = None,
     answers: str | None = None,
+    job: bool = False,
 ) -> Accepted:
     """Accept a message, and open a session for it if needed, in one transaction. `opens` is the id of a new one,
     `context` its name in another protocol, `call` all that its turn does, `answers` the turn whose clarification it
-    answers. One that names none answers what its session asks. A call answers no question.
+    answers. One that names none answers what its session asks. A call or a multimodal `job` answers no question.
     """
     if body.agent is not None and body.agent not in here.platform.agents:
         raise UnknownAgent
@@ -291,8 +292,8 @@ async def send_message(
         await here.open_turns.admit(who.tenant, name)
         cause = commands.cause_of(who, name, turn)
         files = await here.files.uploads.attached(who, body.attachments)
-        asking = session.asking if session is not None and call is None else None
-        message = replace(_message(body, session, turn, at, files, call), answers=answers or asking)
+        asking = session.asking if session is not None and call is None and not job else None
+        message = replace(_message(body, session, turn, at, files, call), answers=answers or asking, job=job)
         if session is not None:
             changeset = messages.accepted(cause, who, message)
         else:
@@ -321,7 +322,7 @@ async def _opened(here: Sessions, who: Principal, name: str | None) -> Session |
     return None
 
 
-async def _ended(here: Sessions, held: Access, turn_id: str, *, wait: float, repeated: bool) -> TurnShown | None:
+async def ended(here: Sessions, held: Access, turn_id: str, *, wait: float, repeated: bool) -> TurnShown | None:
     """Return a turn once it has ended; None if it does not within `wait` seconds, or this process stops.
 
     The turn of a repeated request may have ended already. Raises AccessChanged.

@@ -60,6 +60,8 @@ class TurnOpened(Row):
     text: str
     state: str
     at: str
+    job: bool = False
+    """Whether it was begun as a multimodal job. A plan that makes pictures or documents makes any turn one."""
 
 
 @row(GROUP, "approval.draft")

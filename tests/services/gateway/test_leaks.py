@@ -114,6 +114,13 @@ PROBES: dict[str, Probe] = {
     "POST /v1/examples": OWN,
     "GET /graph": OF_SESSION,
     "GET /v1/assets/{asset_id}": HIDDEN,
+    "POST /v1/multimodal/jobs": Probe(body={"request": "hello", "session_id": "{session_id}"}),
+    "GET /v1/multimodal/jobs": Probe(query={"state": "open"}, shows=True),
+    "GET /v1/multimodal/jobs/{job_id}": HIDDEN,
+    "POST /v1/multimodal/jobs/{job_id}/cancel": HIDDEN,
+    "GET /v1/multimodal/assets/{asset_id}": HIDDEN,
+    "GET /v1/multimodal/assets/{asset_id}/provenance": HIDDEN,
+    "GET /v1/multimodal/capabilities": OWN,
     "OPTIONS /v1/uploads": OWN,
     "POST /v1/uploads": Probe(headers={**TUS, "Upload-Length": "5"}, shows=True),
     "GET /v1/uploads/{upload_id}": HIDDEN,
@@ -257,6 +264,8 @@ class Inside:
         self.tenants: list[str] = []
         self.people: list[str | None] = []
         """The persons that the memory service was asked about."""
+        self.turn = ""
+        """The turn of every asset of a job: the victim's."""
 
     def client(self, service: str) -> httpx.AsyncClient:
         app = FastAPI()
@@ -278,6 +287,8 @@ class Inside:
                     "root": "/home/own",
                     "files": 1,
                     "bytes": 1,
+                    "executions": [],
+                    "turn_id": self.turn,
                     **state,
                 }
             )
@@ -335,6 +346,7 @@ async def victim_of(home: RunningGateway) -> Victim:
     known = {
         "session_id": session,
         "turn_id": turn,
+        "job_id": turn,
         "id": turn,
         "push_id": hook["id"],
         "approval_id": approvals["commit"],
@@ -371,7 +383,9 @@ async def victim(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, ins
     clients = {name: lambda name=name: inside.client(name) for name in SERVICES}
     ports: Json = {"policy": rules, "keys": keys, "clients": clients, "settings": {"push_hosts": ["127.0.0.1:9"]}}
     async with running_gateway(gateway_where, owner, **ports) as made:
-        yield await victim_of(replace(made, tenant=ids.new()))
+        found = await victim_of(replace(made, tenant=ids.new()))
+        inside.turn = found.ids["turn_id"]
+        yield found
 
 
 def routes(home: RunningGateway) -> Iterator[str]:

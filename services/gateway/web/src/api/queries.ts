@@ -225,3 +225,34 @@ export const turnsQuery = (session: string) =>
     queryFn: () => data(api.GET("/v1/sessions/{session_id}/history", { params: { path: { session_id: session } } })),
     enabled: session !== "",
   });
+
+/** What makes pictures and documents here, and whether that is enabled. */
+export const capabilitiesQuery = queryOptions({
+  queryKey: ["capabilities"],
+  queryFn: () => data(api.GET("/v1/multimodal/capabilities")),
+});
+
+const JOBS_PAGE = 50;
+
+/** The jobs of the sessions that one sees, newest first, a page at a time. */
+export const jobsQuery = infiniteQueryOptions({
+  queryKey: ["jobs"],
+  queryFn: ({ pageParam }) => data(api.GET("/v1/multimodal/jobs", { params: { query: { limit: JOBS_PAGE, before: pageParam } } })),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next ?? undefined,
+  refetchInterval: POLL,
+});
+
+/** A job. `moved` changes whenever one of its steps has. */
+export const jobQuery = (id: string, moved = "") =>
+  queryOptions({
+    queryKey: ["job", id, moved],
+    queryFn: () => data(api.GET("/v1/multimodal/jobs/{job_id}", { params: { path: { job_id: id } } })),
+    placeholderData: keepPreviousData,
+  });
+
+export const provenanceQuery = (asset: string) =>
+  queryOptions({
+    queryKey: ["provenance", asset],
+    queryFn: () => data(api.GET("/v1/multimodal/assets/{asset_id}/provenance", { params: { path: { asset_id: asset } } })),
+  });

@@ -1,5 +1,5 @@
 // The pages, in the order of the navigation. To add one, write a file here and a line below (docs/web.md).
-import { Activity, BookMarked, FolderTree, History, KeyRound, type LucideIcon, MailX, MessageSquare, ScrollText, Settings, ShieldCheck, Sparkles } from "lucide-react";
+import { Activity, BookMarked, FolderTree, History, Images, KeyRound, type LucideIcon, MailX, MessageSquare, ScrollText, Settings, ShieldCheck, Sparkles } from "lucide-react";
 import type { ComponentType } from "react";
 
 export interface PageEntry {
@@ -19,6 +19,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: "/workspace/{-$session}", title: "Workspace", icon: FolderTree, group: "work", key: "w", load: () => import("./workspace") },
   { path: "/sessions", title: "Sessions", icon: History, group: "work", key: "s", load: () => import("./sessions") },
   { path: "/skills/{-$skill}", title: "Skills", icon: Sparkles, group: "work", key: "k", load: () => import("./skills") },
+  { path: "/make/{-$job}", title: "Make", icon: Images, group: "work", key: "e", load: () => import("./make") },
   { path: "/memory", title: "Memory", icon: BookMarked, group: "work", key: "m", load: () => import("./memory") },
   { path: "/operations", title: "Operations", icon: Activity, group: "operate", key: "o", load: () => import("./operations") },
   { path: "/dead-letters", title: "Dead letters", icon: MailX, group: "operate", key: "d", load: () => import("./dead-letters") },
