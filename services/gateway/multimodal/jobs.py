@@ -14,6 +14,7 @@ from services.gateway.sessions.store import Numbered
 ROOT = "/v1/multimodal"
 ENDINGS: Mapping[str, str] = {media: {"markdown": ".md"}.get(name, f".{name}") for name, media in MEDIA_TYPES.items()}
 """The ending of a file's name, by media type."""
+NAME_MOST = 100
 Json = Any
 
 
@@ -80,6 +81,18 @@ def asset_of(change: StepChanged | None) -> JobAsset | None:
         content=at,
         provenance=f"{at}/provenance",
     )
+
+
+def in_words(change: StepChanged) -> str:
+    """Return a step's result in words, with the address of the asset that it made."""
+    made = asset_of(change)
+    link = f"{made.title}: {made.content} ({made.media_type})" if made is not None else ""
+    return "\n".join(part for part in (change.summary, link) if part)
+
+
+def file_name(title: str, media_type: str) -> str:
+    """Return the name of an asset's file, without anything that a folder could be."""
+    return f"{title.replace('/', '-')[:NAME_MOST] or 'asset'}{ENDINGS.get(media_type, '')}"
 
 
 def _step(plan: str, step: Step, change: StepChanged | None, attempts: Mapping[str, list[Execution]]) -> JobStep:

@@ -27,7 +27,7 @@ from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.lasting_access import Access, AccessChanged
 from services.gateway.identity.security import Authenticated, CanBrowse, CanChat, CanRead
-from services.gateway.multimodal.jobs import ENDINGS, job_of, links
+from services.gateway.multimodal.jobs import file_name, job_of, links
 from services.gateway.multimodal.models import (
     CapabilityList,
     CapabilityShown,
@@ -260,12 +260,11 @@ async def _job(here: Sessions, who: Principal, job_id: str) -> TurnShown:
 
 def _stored(found: dict[str, Any]) -> StoredAsset:
     media = str(found["media_type"])
-    ending = ENDINGS.get(media, "")
     return StoredAsset(
         asset_id=str(found.get("asset_id") or found["id"]),
         session_id=found["session_id"],
         turn_id=found["turn_id"],
-        filename=f"{found.get('title') or 'asset'}{ending}",
+        filename=file_name(str(found.get("title") or ""), media),
         media_type=media,
         sha256=str(found["sha256"]),
         size=int(found["size"]),

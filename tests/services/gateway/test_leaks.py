@@ -277,6 +277,8 @@ class Inside:
             self.tenants.append(claims.tenant)
             if service == "memory_service":
                 return self._remembered(claims.user, request)
+            if path.startswith("internal/v1/multimodal/"):
+                return JSONResponse({"executions": [], "turn_id": self.turn})
             state = {"count": 0, "sealed": 0, "sealed_at": None, "head": ""}
             return JSONResponse(
                 {
@@ -287,8 +289,6 @@ class Inside:
                     "root": "/home/own",
                     "files": 1,
                     "bytes": 1,
-                    "executions": [],
-                    "turn_id": self.turn,
                     **state,
                 }
             )

@@ -65,6 +65,8 @@ class TaskFile:
     asset_id: str
     filename: str
     media_type: str
+    path: str = ""
+    """Its address, if it is not that of other assets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from libs.events import (
     TurnEnded,
     TurnQueued,
 )
+from services.gateway.multimodal.jobs import asset_of, file_name
 from services.gateway.sessions import outcomes
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
@@ -116,6 +117,10 @@ class Updates:
                 return
             case StepChanged(result=Asset() as made):
                 file = TaskFile(self._turn.turn_id, made.asset_id, made.filename, made.media_type)
+                yield self._artifact(_file(file, self._base), last=True)
+            case StepChanged() as step if (asset := asset_of(step)) is not None:
+                name = file_name(asset.title, asset.media_type)
+                file = TaskFile(self._turn.turn_id, asset.asset_id, name, asset.media_type, asset.content)
                 yield self._artifact(_file(file, self._base), last=True)
         if item.type != "message.accepted":
             yield self._update(item, _status_after(item, self._turn))
@@ -208,7 +213,7 @@ def _answer(text: str) -> Artifact:
 
 
 def _file(file: TaskFile, base: str) -> Artifact:
-    where = f"{base}/v1/assets/{file.asset_id}"
+    where = base + (file.path or f"/v1/assets/{file.asset_id}")
     part = Part(url=where, filename=file.filename, media_type=file.media_type)
     return Artifact(artifact_id=file.asset_id, name=file.filename, parts=[part])
 

@@ -44,6 +44,7 @@ from libs.events import (
     TurnEnded,
     Usage,
 )
+from services.gateway.multimodal.jobs import in_words
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import questions, segments
@@ -146,7 +147,7 @@ class Run:
                 yield ToolCallEndEvent(tool_call_id=id)
         if over and id in self._called:
             self._called.discard(id)
-            said, result = step.summary or step.error or step.state.value, f"{id}-result"
+            said, result = in_words(step) or step.error or step.state.value, f"{id}-result"
             if result not in self._held:
                 yield ToolCallResultEvent(message_id=result, tool_call_id=id, content=said, role="tool")
         if over and id in self._steps:

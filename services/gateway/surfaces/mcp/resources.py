@@ -27,6 +27,7 @@ from services.gateway.http.models import Id, ResponseModel
 from services.gateway.identity import access
 from services.gateway.identity.reading import MEMORY
 from services.gateway.memory import routes as memory
+from services.gateway.multimodal import routes as multimodal
 from services.gateway.operators import audit
 from services.gateway.sessions.models import SessionShown, TurnShown
 from services.gateway.surfaces.mcp import errors, skills
@@ -34,6 +35,7 @@ from services.gateway.surfaces.mcp.tool_calls import Call, Context
 
 JSON = "application/json"
 SESSIONS, TURNS, ASSETS = "suma://sessions/", "suma://turns/", "suma://assets/"
+MADE = "suma://multimodal/assets/"
 AUDIT = "suma://audit/head"
 FACTS, MEMORIES = "suma://memory/facts", "suma://memory/memories"
 PAGE = 50
@@ -54,6 +56,11 @@ TEMPLATES = (
         name="asset",
         uri_template=f"{ASSETS}{{asset_id}}",
         description=f"A result or an upload of at most {BYTES_MOST} bytes",
+    ),
+    ResourceTemplate(
+        name="multimodal asset",
+        uri_template=f"{MADE}{{asset_id}}",
+        description=f"A picture or document of at most {BYTES_MOST} bytes",
     ),
 )
 _ID: TypeAdapter[str] = TypeAdapter(Id)
@@ -117,6 +124,8 @@ async def _content(call: Call, uri: str) -> tuple[str, bytes]:
     if uri.startswith(ASSETS):
         asset, raw = await assets.read(here.files, who, _id(uri, ASSETS), most=BYTES_MOST)
         return asset.media_type, raw
+    if uri.startswith(MADE):
+        return await multimodal.read(here, who, _id(uri, MADE), most=BYTES_MOST)
     if uri in (FACTS, MEMORIES):
         await here.identity.reads.check(who, MEMORY)
         return JSON, _written(await (memory.facts if uri == FACTS else memory.latest)(here, who))

@@ -7,7 +7,7 @@ turn that it began; before, only `notifications/cancelled` does.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -44,6 +44,8 @@ from libs.identity import Principal
 from libs.skills import ToolDefinition
 from libs.texts import literal
 from services.gateway.http.values import digest, flaw
+from services.gateway.multimodal.jobs import asset_of
+from services.gateway.multimodal.models import JobAsset
 from services.gateway.sessions.models import Accepted, FirstMessage, TurnShown
 from services.gateway.sessions.outcomes import STALE
 from services.gateway.sessions.store import Numbered
@@ -269,7 +271,8 @@ class Call:
                         await self._wait(after)
                     case End.LEAVING | End.FORBIDDEN:
                         return await self._left(turn, item)
-        return ended(await self.turns.turn(turn.turn_id), view.step)
+        made = [asset for step in view.steps.values() if (asset := asset_of(step)) is not None]
+        return ended(await self.turns.turn(turn.turn_id), view.step, made)
 
     async def _tell(self, turn: Accepted | TurnShown, event: Numbered) -> None:
         """Report an event as progress. Its number grows from event to event, on every stream of the call."""
@@ -362,8 +365,10 @@ async def cancel(turns: TurnClient, turn_id: str, reason: str) -> None:
         await turns.cancel(turn_id, reason=reason)
 
 
-def ended(turn: TurnShown, last: StepChanged | None) -> CallToolResult:
-    """Return the result of a turn that has ended; `last` is the last change of one of its steps."""
+def ended(turn: TurnShown, last: StepChanged | None, made: Sequence[JobAsset] = ()) -> CallToolResult:
+    """Return the result of a turn that has ended; `last` is the last change of one of its steps, `made` its pictures
+    and documents.
+    """
     done = turn.state == "completed"
     text = turn.answer or literal(" ".join(part for part in (turn.state, turn.reason, turn.detail) if part))
     content: list[ContentBlock] = [TextContent(text=text)]
@@ -372,6 +377,10 @@ def ended(turn: TurnShown, last: StepChanged | None) -> CallToolResult:
         content.append(TextContent(text=orjson.dumps(data).decode()))
     elif last is not None and last.result is not None:
         content.append(_link(last.result))
+    content += [
+        ResourceLink(name=one.title, uri=f"suma://multimodal/assets/{one.asset_id}", mime_type=one.media_type)
+        for one in made
+    ]
     failed = data is None and last is not None and last.state in (StepState.FAILED, StepState.DENIED)
     shown = {**_shown(turn), **({"data": data} if data is not None else {})}
     return CallToolResult(content=content, structured_content=shown, is_error=not done or failed)

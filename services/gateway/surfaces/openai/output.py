@@ -16,6 +16,7 @@ from libs.events import (
     TurnEnded,
     Usage,
 )
+from services.gateway.multimodal.jobs import in_words
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import questions, segments
@@ -177,7 +178,7 @@ def _call(step: StepChanged, args: Json, status: str) -> Json:
         "server_label": SERVER,
         "name": step.tool,
         "arguments": orjson.dumps(args).decode(),
-        "output": step.summary or None,
+        "output": in_words(step) or None,
         "error": error if status == "failed" else None,
         "status": status,
     }
