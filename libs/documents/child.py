@@ -409,7 +409,7 @@ def excel(raw: bytes) -> Found:
 
     # Checked first: the library would unpack a bomb.
     Archive(raw)
-    found = Found("row")
+    found = Found("row", exact=True)
     book = openpyxl.load_workbook(BytesIO(raw), read_only=True, data_only=True, keep_links=False)
     return bounded(found, lambda: _tabled(found, _sheets(book)))
 
@@ -417,7 +417,8 @@ def excel(raw: bytes) -> Found:
 def _sheets(book: Any) -> Iterator[list[str]]:
     for sheet in book.worksheets:
         for row in sheet.iter_rows(values_only=True):
-            cells = ["" if value is None else str(value) for value in row]
+            # A tab or a line break in a cell would be taken for a border of one.
+            cells = ["" if value is None else " ".join(str(value).split()) for value in row]
             if any(cells):
                 yield cells
 

@@ -166,14 +166,19 @@ SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 
 def _table(text: str, *, strict: bool = True) -> Parsed:
     """Parse a table in its own dialect. The first row names the columns."""
+    delimiter, rows = cells(text, strict=strict)
+    header = next(rows, [])
+    head = [dict(zip(_named(header, row), row, strict=False)) for row in islice(_filled(rows), HEAD)]
+    count = len(head) + sum(1 for _ in _filled(rows))
+    return Parsed("TSV" if delimiter == "\t" else "CSV", tuple(header), count, tuple(head), _beginning(text))
+
+
+def cells(text: str, *, strict: bool = True) -> tuple[str, Iterator[list[str]]]:
+    """Return the character that divides the cells of a table, and its rows. Iterating raises `csv.Error`."""
     hint = SEPARATOR.match(text)
     text = text[hint.end() :] if hint else text
     delimiter = hint[1] if hint else _delimiter(text)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=strict)
-    header = next(reader, [])
-    head = [dict(zip(_named(header, row), row, strict=False)) for row in islice(_filled(reader), HEAD)]
-    rows = len(head) + sum(1 for _ in _filled(reader))
-    return Parsed("TSV" if delimiter == "\t" else "CSV", tuple(header), rows, tuple(head), _beginning(text))
+    return delimiter, csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=strict)
 
 
 def _filled(reader: Iterable[list[str]]) -> Iterable[list[str]]:
