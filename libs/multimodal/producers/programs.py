@@ -1,0 +1,174 @@
+"""Producers whose programs an operator installs: D2, PlantUML and Chromium, each inside bubblewrap.
+
+Inside there is /usr, read-only, an empty /tmp, no network, no environment, and none of this machine's other files.
+Without bubblewrap these producers have a problem, since nothing else keeps such a program from files.
+"""
+
+# ruff: noqa: S108 -- each /tmp is the one inside bubblewrap
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from libs.errors import Unavailable
+from libs.multimodal.ports import Brief, CannotProduce, Capability, Made, Modality, StepType
+from libs.multimodal.producers.isolated import Limits, render, run
+from libs.multimodal.producers.local import IMAGES, SIDE_MOST, form, result, side
+
+LIMITS = Limits(seconds=40, wait=90.0, memory=4 << 30, output=32 << 20)
+PAGE_MOST = 4 << 20
+SHARED = ("/usr", "/etc/fonts", "/etc/alternatives", "/etc/chromium.d", "/etc/java-17-openjdk", "/etc/ld.so.cache")
+LINKED = ("bin", "lib", "lib64", "sbin")
+TRIAL_SECONDS = 10.0
+INSTALL_BUBBLEWRAP = "install bubblewrap and util-linux, and permit user namespaces"
+
+
+def boxed(command: Sequence[str], limits: Limits, shown: Sequence[tuple[Path, str]] = ()) -> list[str]:
+    """Return a command that runs another inside bubblewrap. `shown` are files, each with its path inside."""
+    bounds = [f"--cpu={limits.seconds}", f"--fsize={limits.output}", "--core=0", "--nofile=1024"]
+    walls = [
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+        "--uid",
+        "1000",
+        "--gid",
+        "1000",
+    ]
+    shared = [part for path in SHARED for part in ("--ro-bind-try", path, path)]
+    linked = [part for name in LINKED for part in ("--symlink", f"usr/{name}", f"/{name}")]
+    files = [part for path, inside in shown for part in ("--ro-bind", str(path), inside)]
+    kernel = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp"]
+    known = [
+        "--clearenv",
+        "--setenv",
+        "PATH",
+        "/usr/bin:/bin",
+        "--setenv",
+        "HOME",
+        "/tmp",
+        "--setenv",
+        "LANG",
+        "C.UTF-8",
+    ]
+    return ["prlimit", *bounds, "bwrap", *walls, *shared, *linked, *files, *kernel, *known, "--", *command]
+
+
+async def no_box() -> str:
+    """Return why bubblewrap does not work here, by a real run; empty if it does."""
+    if not (shutil.which("bwrap") and shutil.which("prlimit")):
+        return f"bubblewrap is missing; {INSTALL_BUBBLEWRAP}"
+    try:
+        status, _ = await run(boxed(["true"], LIMITS), b"", replace(LIMITS, wait=TRIAL_SECONDS), lambda: None)
+    except (CannotProduce, Unavailable):
+        status = 1
+    return "" if status == 0 else f"bubblewrap does not start; {INSTALL_BUBBLEWRAP}"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Draws diagram text by a program that reads it on standard input and writes an SVG."""
+
+    capability: Capability
+    program: str
+    file: Path | None
+    """The program's file, or its jar."""
+    inside: str
+    command: tuple[str, ...]
+    cure: str
+
+    async def produce(self, brief: Brief, *, check: Callable[[], None]) -> Made:
+        """Draw it; the contract is `Producer.produce`."""
+        made = form(self.capability, brief)
+        if missing := await self.problem():
+            raise Unavailable(missing)
+        assert self.file is not None
+        status, raw = await run(
+            boxed(self.command, LIMITS, [(self.file, self.inside)]), brief.source.encode(), LIMITS, check
+        )
+        if status != 0 or not raw:
+            raise CannotProduce(f"{self.program} cannot read the source (exit status {status}); check its syntax")
+        head = {"format": made, "side": side(brief), "model": self.program}
+        answer, drawn = await render("clean", head, [raw], check=check)
+        return result(brief, made, answer, drawn[0])
+
+    async def problem(self) -> str:
+        """Return why it cannot draw; empty if it can."""
+        if self.file is None or not await asyncio.to_thread(self.file.is_file):
+            return f"{self.program} is not installed; {self.cure}"
+        return await no_box()
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Captures the page in `brief.content["html"]`, `width` × `height` pixels, with Chromium."""
+
+    capability: Capability
+
+    async def produce(self, brief: Brief, *, check: Callable[[], None]) -> Made:
+        """Capture it; the contract is `Producer.produce`."""
+        page = brief.content.get("html")
+        if not isinstance(page, str) or not page.strip():
+            raise CannotProduce("the field html is empty; give the page as text")
+        if len(page) > PAGE_MOST:
+            raise CannotProduce(f"the page has more than {PAGE_MOST >> 20} MiB; make it smaller")
+        if missing := await self.problem():
+            raise Unavailable(missing)
+        made, size = form(self.capability, brief), []
+        for name, otherwise in (("width", 1280), ("height", 800)):
+            value = brief.content.get(name, otherwise)
+            if not isinstance(value, int) or not 16 <= value <= SIDE_MOST:
+                raise CannotProduce(f"the field {name} is {value!r}; give a number from 16 to {SIDE_MOST}")
+            size.append(str(value))
+        browser = (
+            f"chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --disable-dev-shm-usage"
+            f" --user-data-dir=/tmp/profile --window-size={','.join(size)} --virtual-time-budget=2000"
+            f" --screenshot=/tmp/shot.png file:///tmp/page.html"
+        )
+        script = f"cat >/tmp/page.html; {browser} >/dev/null 2>&1; cat /tmp/shot.png"
+        status, raw = await run(boxed(["sh", "-c", script], LIMITS), page.encode(), LIMITS, check)
+        if status != 0 or not raw:
+            raise CannotProduce("Chromium made no picture of the page within its limits; make the page simpler")
+        head = {"format": made, "side": side(brief), "layout": "row", "columns": 1, "gap": 0}
+        answer, shot = await render("arrange", head, [raw], check=check)
+        return result(brief, made, answer | {"model": "Chromium"}, shot[0])
+
+    async def problem(self) -> str:
+        """Return why it cannot capture; empty if it can."""
+        if not shutil.which("chromium"):
+            return "Chromium is not installed; install the package chromium"
+        return await no_box()
+
+
+def installed(plantuml: Path | None = None) -> list[Text | Capture]:
+    """Return the producers of programs, also of those that are missing; `plantuml` is the path of its jar."""
+    diagram, capture, image = frozenset({StepType.DIAGRAM}), frozenset({StepType.CAPTURE}), frozenset({Modality.IMAGE})
+    found = shutil.which("d2")
+    d2 = Capability("d2", "local", diagram, IMAGES, ("svg", "png"), frozenset({"d2"}), priority=30)
+    uml = Capability("plantuml", "local", diagram, IMAGES, ("svg", "png"), frozenset({"plantuml"}), priority=30)
+    page = Capability("chromium", "local", capture, image, ("png",), constraints={"max_resolution": SIDE_MOST})
+    java = ("java", "-Xmx512m", "-Djava.awt.headless=true", "-DPLANTUML_SECURITY_PROFILE=SANDBOX", "-jar")
+    return [
+        Text(
+            d2,
+            "d2",
+            Path(found) if found else None,
+            "/tmp/d2",
+            ("/tmp/d2", "-", "-"),
+            "put d2 on the PATH",
+        ),
+        Text(
+            uml,
+            "PlantUML",
+            plantuml,
+            "/tmp/plantuml.jar",
+            (*java, "/tmp/plantuml.jar", "-tsvg", "-pipe"),
+            "give the path of plantuml.jar, and install Java",
+        ),
+        Capture(page),
+    ]
