@@ -34,9 +34,9 @@ class Drawing:
         if not brief.source.strip():
             raise CannotProduce("the field source is empty; give the text to draw")
         made_as = form(self.capability, brief)
-        head = {"source": brief.source, "format": made_as, "side": side(brief)}
+        head = {"source": brief.source, "format": made_as, "side": side(brief), "labels": labels(brief)}
         answer, made = await render(self.kind, head, check=check, limits=self.limits)
-        return result(brief, made_as, answer, made[0])
+        return result(made_as, answer, made[0])
 
     async def problem(self) -> str:
         """Return why it cannot draw; empty if it can."""
@@ -53,7 +53,7 @@ class Arranger:
         """Arrange them; the contract is `Producer.produce`."""
         head = {"format": form(self.capability, brief), "side": side(brief), **_layout(brief)}
         answer, made = await render("arrange", head, [one.data for one in brief.inputs], check=check)
-        return result(brief, head["format"], answer, made[0])
+        return result(head["format"], answer, made[0])
 
     async def problem(self) -> str:
         """Return the empty text: Pillow always works."""
@@ -97,17 +97,21 @@ def side(brief: Brief) -> int:
     return max(16, min(SIDE_MOST, brief.max_resolution))
 
 
-def result(brief: Brief, form: str, answer: Mapping[str, Any], data: bytes) -> Made:
-    """Return what the renderer made, with its measures and walls. Labels that a brief names count before its own."""
+def labels(brief: Brief) -> list[str]:
+    """Return the labels that the brief expects; empty if it leaves them to the source."""
     given = brief.content.get("labels")
-    labels = [str(label)[:200] for label in given[:300]] if isinstance(given, list | tuple) else answer["labels"]
+    return [str(label)[:200] for label in given[:300]] if isinstance(given, list | tuple) else []
+
+
+def result(form: str, answer: Mapping[str, Any], data: bytes) -> Made:
+    """Return the renderer's result, with its measures and walls."""
     parameters = {name: answer[name] for name in ("measured", "walls") if name in answer}
     return Made(
         data=data,
         format=form,
         width=answer["width"],
         height=answer["height"],
-        labels=tuple(labels),
+        labels=tuple(answer["labels"]),
         model=answer["model"],
         parameters=parameters,
     )

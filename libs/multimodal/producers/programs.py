@@ -16,12 +16,13 @@ from pathlib import Path
 from libs.errors import Unavailable
 from libs.multimodal.ports import Brief, CannotProduce, Capability, Made, Modality, StepType
 from libs.multimodal.producers.isolated import Limits, render, run
-from libs.multimodal.producers.local import IMAGES, SIDE_MOST, form, result, side
+from libs.multimodal.producers.local import IMAGES, SIDE_MOST, form, labels, result, side
 
 LIMITS = Limits(seconds=40, wait=90.0, memory=4 << 30, output=32 << 20)
 PAGE_MOST = 4 << 20
 SHARED = ("/usr", "/etc/fonts", "/etc/alternatives", "/etc/chromium.d", "/etc/java-17-openjdk", "/etc/ld.so.cache")
 LINKED = ("bin", "lib", "lib64", "sbin")
+WALLS = ["limits", "bubblewrap"]
 TRIAL_SECONDS = 10.0
 INSTALL_BUBBLEWRAP = "install bubblewrap and util-linux, and permit user namespaces"
 
@@ -93,9 +94,9 @@ class Text:
         )
         if status != 0 or not raw:
             raise CannotProduce(f"{self.program} cannot read the source (exit status {status}); check its syntax")
-        head = {"format": made, "side": side(brief), "model": self.program}
+        head = {"format": made, "side": side(brief), "model": self.program, "labels": labels(brief)}
         answer, drawn = await render("clean", head, [raw], check=check)
-        return result(brief, made, answer, drawn[0])
+        return result(made, answer | {"walls": WALLS}, drawn[0])
 
     async def problem(self) -> str:
         """Return why it cannot draw; empty if it can."""
@@ -136,7 +137,7 @@ class Capture:
             raise CannotProduce("Chromium made no picture of the page within its limits; make the page simpler")
         head = {"format": made, "side": side(brief), "layout": "row", "columns": 1, "gap": 0}
         answer, shot = await render("arrange", head, [raw], check=check)
-        return result(brief, made, answer | {"model": "Chromium"}, shot[0])
+        return result(made, answer | {"walls": WALLS, "model": "Chromium"}, shot[0])
 
     async def problem(self) -> str:
         """Return why it cannot capture; empty if it can."""

@@ -210,7 +210,11 @@ def clean(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
 def _drawing(raw: bytes, head: Mapping[str, Any], labels: Sequence[str], model: str) -> Answer:
     drawn = _cleaned(raw)
     side, form = float(head["side"]), head["format"]
-    told: dict[str, Any] = {"model": model, "measured": _measured(drawn), "labels": list(dict.fromkeys(labels))[:300]}
+    told: dict[str, Any] = {
+        "model": model,
+        "measured": _measured(drawn),
+        "labels": list(dict.fromkeys(head.get("labels") or labels))[:300],
+    }
     shown = _flat("".join(drawn.texts))
     told["measured"]["missing"] = [label for label in told["labels"] if _flat(label) not in shown][:20]
     if form == "svg":

@@ -1,0 +1,133 @@
+"""The heuristic critic on real drawings, good and bad."""
+
+import json
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+import pypdf
+import pytest
+from PIL import Image
+
+from libs.multimodal.critic import HeuristicCritic
+from libs.multimodal.ports import Brief, Made, StepType, Verdict
+from libs.multimodal.producers import local
+from tests.libs.multimodal.test_producers import BARS
+
+RUBRIC = {"clarity": 0.7, "relevance": 0.7, "aesthetic": 0.4}
+
+
+async def judged(brief: Brief, made: Made, rubric: Mapping[str, float] = RUBRIC) -> Verdict:
+    return await HeuristicCritic(size=1 << 20).judge(brief, made, rubric, check=lambda: None)
+
+
+async def drawn(tool: str, source: str, form: str = "svg", **content: Any) -> tuple[Brief, Made]:
+    step = StepType.CHART if tool == "vega_lite" else StepType.DIAGRAM
+    producer = next(one for one in local() if one.capability.tool_id == tool)
+    brief = Brief(step, form, source=source, content=content)
+    return brief, await producer.produce(brief, check=lambda: None)
+
+
+def picture(*, width: int, height: int, ink: int) -> tuple[Brief, Made]:
+    image, written = Image.new("RGB", (width, height), "white"), BytesIO()
+    image.paste("black", (10, 10, 10 + ink, 10 + ink))
+    image.save(written, "PNG")
+    return Brief(StepType.IMAGE, "png"), Made(written.getvalue(), "png", width, height)
+
+
+@pytest.mark.requirement("S3-24", "S3-73")
+@pytest.mark.parametrize("form", ["svg", "png"])
+async def test_good_diagram_passes(form: str) -> None:
+    verdict = await judged(*await drawn("graphviz", 'digraph { a [label="Gateway"]; a -> b -> c; a -> d }', form))
+
+    assert verdict.passed
+    assert verdict.judge == "heuristics"
+    assert min(verdict.scores.values()) >= 0.7
+    assert verdict.critique == ()
+
+
+async def test_good_chart_passes() -> None:
+    verdict = await judged(*await drawn("vega_lite", json.dumps(BARS)))
+
+    assert verdict.passed, verdict
+
+
+@pytest.mark.requirement("S3-24")
+async def test_chart_without_data_is_blank() -> None:
+    verdict = await judged(*await drawn("vega_lite", json.dumps(BARS | {"data": {"values": []}})))
+
+    assert not verdict.passed
+    assert "the data has rows" in verdict.critique[0]
+
+
+@pytest.mark.requirement("S3-24")
+@pytest.mark.parametrize("form", ["svg", "png"])
+async def test_small_text_fails_with_a_mend(form: str) -> None:
+    many = "digraph { rankdir=LR;" + "".join(f'"service {n}" -> "service {n + 1}";' for n in range(30)) + "}"
+
+    verdict = await judged(*await drawn("graphviz", many, form))
+
+    assert not verdict.passed
+    assert verdict.scores["clarity"] < 0.7
+    assert any("draw at most" in line and "labels" in line for line in verdict.critique)
+
+
+async def test_long_strip_is_told_its_direction() -> None:
+    chain = "digraph { rankdir=LR;" + "".join(f"n{n} -> n{n + 1};" for n in range(40)) + "}"
+
+    verdict = await judged(*await drawn("graphviz", chain))
+
+    assert not verdict.passed
+    assert any("from top to bottom" in line for line in verdict.critique)
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+async def test_missing_labels_lower_relevance(form: str) -> None:
+    brief, made = await drawn("graphviz", "digraph { a -> b }", form, labels=["a", "Ledger", "Bus"])
+
+    verdict = await judged(brief, made)
+
+    assert verdict.scores["relevance"] == pytest.approx(1 / 3, abs=0.01)
+    assert not verdict.passed
+    assert "'Ledger', 'Bus' are missing" in " ".join(verdict.critique)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (Made(b"<svg", "svg"), "does not render"),
+        (Made(b"no picture", "png"), "does not render"),
+        (Made(b"%PDF-1.7 cut", "pdf"), "does not render"),
+        (Made(bytes(2 << 20), "png"), "it has 2 MiB"),
+        (Made(b" ", "html"), "empty"),
+    ],
+)
+async def test_damaged_asset_is_a_verdict(made: Made, words: str) -> None:
+    verdict = await judged(Brief(StepType.IMAGE, made.format), made)
+
+    assert not verdict.passed
+    assert verdict.quality == 0.0
+    assert words in verdict.critique[0]
+
+
+async def test_blank_picture_fails() -> None:
+    verdict = await judged(*picture(width=300, height=200, ink=0))
+
+    assert not verdict.passed
+    assert "blank" in verdict.critique[0]
+
+
+async def test_ordinary_picture_passes() -> None:
+    assert (await judged(*picture(width=300, height=200, ink=100))).passed
+
+
+async def test_document_with_an_empty_page_scores_lower() -> None:
+    writer, written = pypdf.PdfWriter(), BytesIO()
+    writer.add_blank_page(200, 200)
+    writer.write(written)
+
+    verdict = await judged(Brief(StepType.COMPOSE, "pdf"), Made(written.getvalue(), "pdf", labels=("Goals",)))
+
+    assert not verdict.passed
+    assert verdict.scores["relevance"] == 0.0
+    assert "page 1 is empty" in verdict.critique[0]
