@@ -7,6 +7,7 @@ standard input, no environment, and limits on time, memory and open files.
 from libs.documents.reading import (
     FORMS,
     PICTURES,
+    SCAN_PAGES,
     CannotRead,
     Damaged,
     Document,
@@ -15,11 +16,13 @@ from libs.documents.reading import (
     read,
     read_page,
     read_picture,
+    read_scan,
 )
 
 __all__ = [
     "FORMS",
     "PICTURES",
+    "SCAN_PAGES",
     "CannotRead",
     "Damaged",
     "Document",
@@ -28,4 +31,5 @@ __all__ = [
     "read",
     "read_page",
     "read_picture",
+    "read_scan",
 ]

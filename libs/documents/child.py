@@ -1,5 +1,5 @@
 """The child: `python -I child.py .docx` parses one document on its standard input and prints its text as JSON; for
-`.picture`, a small JPEG.
+`.picture` and `.scan`, small JPEGs.
 
 It imports no module of Suma, so that it starts fast and holds nothing secret. All limits are set before the first byte
 is read. It resolves no reference, follows no link, and opens no file.
@@ -131,7 +131,7 @@ def _sound(text: str) -> str:
 def main(ending: str) -> None:
     try:
         raw = sys.stdin.buffer.read()
-        told = picture(raw) if ending == PICTURE else _told(READERS[ending](raw))
+        told = SHOWN[ending](raw) if ending in SHOWN else _told(READERS[ending](raw))
     except Refused as error:
         told = {"refused": str(error), "locked": isinstance(error, Locked)}
     except BROKEN as error:
@@ -494,8 +494,14 @@ def picture(raw: bytes) -> dict[str, Any]:
         if width * height > PIXELS_MOST:
             raise Refused(f"its {width} × {height} pixels are more than {PIXELS_MOST:,}")
         found.draft("RGB", (SIZES[0][0], SIZES[0][0]))
-        seen = ImageOps.exif_transpose(found).convert("RGBA")
-    jpeg = BytesIO()
+        return {"form": form, "width": width, "height": height, "jpeg": _small(ImageOps.exif_transpose(found))}
+
+
+def _small(found: Any) -> str:
+    """Return a picture as a small JPEG on white, in base64."""
+    from PIL import Image
+
+    seen, jpeg = found.convert("RGBA"), BytesIO()
     for side, quality in SIZES:
         seen.thumbnail((side, side))
         flat, jpeg = Image.new("RGB", seen.size, "white"), BytesIO()
@@ -503,8 +509,51 @@ def picture(raw: bytes) -> dict[str, Any]:
         flat.save(jpeg, "JPEG", quality=quality)
         if jpeg.tell() <= JPEG_MOST:
             break
-    return {"form": form, "width": width, "height": height, "jpeg": base64.b64encode(jpeg.getvalue()).decode()}
+    return base64.b64encode(jpeg.getvalue()).decode()
 
+
+# Scans
+
+SCAN = ".scan"
+SCAN_PAGES, LOOKED_PAGES = 3, 10
+"""Pages of a scan that are returned, and among which they are looked for."""
+SCAN_PIXELS_LEAST = 100_000
+"""Pixels of a scanned page; a smaller picture is an ornament."""
+
+
+def scan(raw: bytes) -> dict[str, Any]:
+    """Return the first pages of a PDF that are pictures without text, as JPEGs."""
+    import pypdf
+
+    jpegs: list[str] = []
+    try:
+        reader = pypdf.PdfReader(BytesIO(raw))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise Locked
+        for page in islice(reader.pages, LOOKED_PAGES):
+            if len(jpegs) == SCAN_PAGES or time.process_time() > PATIENCE_SECONDS:
+                break
+            if (name := _largest(page)) is None or (page.extract_text() or "").strip():
+                continue
+            if (found := page.images[name].image) is not None:
+                jpegs.append(_small(found.rotate(-page.rotation, expand=True)))
+    except pypdf.errors.PyPdfError as error:
+        raise ValueError(error) from error
+    return {"jpegs": jpegs}
+
+
+def _largest(page: Any) -> str | None:
+    """Return the name of the page's largest picture that is as large as a page, and may be decoded."""
+    sizes = {}
+    for name, held in (page.get("/Resources", {}).get("/XObject", {}) or {}).items():
+        about = held.get_object()
+        if about.get("/Subtype") == "/Image":
+            sizes[name] = int(about["/Width"]) * int(about["/Height"])
+    fitting = [name for name, size in sizes.items() if SCAN_PIXELS_LEAST <= size <= PIXELS_MOST]
+    return max(fitting, key=sizes.__getitem__, default=None)
+
+
+SHOWN: Mapping[str, Callable[[bytes], dict[str, Any]]] = {PICTURE: picture, SCAN: scan}
 
 READERS: Mapping[str, Callable[[bytes], Found]] = {
     ".pdf": pdf,
@@ -518,7 +567,7 @@ READERS: Mapping[str, Callable[[bytes], Found]] = {
     ".html": page,
 }
 
-LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl", ".html": "html_to_markdown", PICTURE: "PIL.Image"}
+LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl", ".html": "html_to_markdown", PICTURE: "PIL.Image", SCAN: "pypdf"}
 
 if __name__ == "__main__":
     # Import before the limits are set, and only what this format needs.

@@ -33,6 +33,8 @@ FORMS: Mapping[str, str] = {
     ".epub": "e-book",
 }
 """Readable formats by file extension."""
+SCAN_PAGES = 3
+"""Pages of a scan that are shown."""
 PICTURES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp"))
 """Extensions of the pictures that `read_picture` reads."""
 
@@ -111,6 +113,16 @@ def read_picture(raw: bytes, *, check: Callable[[], None]) -> Picture:
     """
     found = _answer(".picture", raw, check)
     return Picture(**found | {"jpeg": base64.b64decode(found["jpeg"])})
+
+
+def read_scan(raw: bytes, *, check: Callable[[], None]) -> tuple[bytes, ...]:
+    """Return the first pages of a scanned PDF, at most `SCAN_PAGES`, as JPEGs like that of a picture. They are the
+    pictures that its pages consist of; of a PDF with text, there are none.
+
+    Raises:
+        Locked, Damaged, CannotRead: as `read`.
+    """
+    return tuple(base64.b64decode(page) for page in _answer(".scan", raw, check)["jpegs"])
 
 
 def _read(ending: str, form: str, raw: bytes, check: Callable[[], None]) -> Document:

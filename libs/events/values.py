@@ -70,6 +70,10 @@ class Body(Value):
     """The member `excerpt` of a blob, its shorter form for language models."""
 
 
+PICTURES, PDF = ("image/png", "image/jpeg", "image/gif", "image/webp"), "application/pdf"
+"""The media types of attached files that a model that sees may be shown."""
+
+
 class Asset(Value):
     """A file of a session that a person may download: GET /v1/assets/{asset_id}."""
 
@@ -88,6 +92,15 @@ class Attached(Value):
     media_type: str
     size: int
     """Bytes."""
+    sha256: str = ""
+    """Its upload, for a model that sees, if it is a picture or a PDF; else empty."""
+
+    @classmethod
+    def of(cls, file: Asset) -> Attached:
+        """Return a file of a message as a planner sees it."""
+        seen = file.media_type in PICTURES or file.media_type == PDF
+        sha256 = file.sha256 if seen else ""
+        return cls(name=file.filename, media_type=file.media_type, size=file.size, sha256=sha256)
 
 
 class Budget(Value):

@@ -43,7 +43,8 @@ class VendorModel:
     committed one never is.
 
     The payer named in `budgets` (`paid_by`) pays for each call; `budgets` is None where a person tries a model. A model
-    that sees is shown the pictures that steps have read, which `load` returns; without it none are shown.
+    that sees is shown the pictures that a person attached and steps have read, which `load` returns; without it none
+    are shown.
     """
 
     def __init__(
@@ -148,14 +149,14 @@ class VendorModel:
 
     async def _seeing(self, ask: Ask) -> Ask:
         """Return the input with the bytes of its pictures."""
-        if self._load is None or not ask.pictures.blobs:
+        if self._load is None or not ask.pictures.sources:
             return ask
         return replace(ask, pictures=await pictures.loaded(ask.pictures, self._load))
 
     def _ask(self, verb: str, system: str, data: str, form: Form | None, task: Task | None = None) -> Ask:
         if len(data) > self._most:
             raise TooLong(f"{self.name}: the request and the tools alone exceed the limit of {self._most} characters")
-        seen = pictures.of(task.observations) if task is not None and self._load is not None else pictures.Pictures()
+        seen = pictures.of(task, sees=self._load is not None) if task is not None else pictures.Pictures()
         whole = prompts.of(system, task.agent) if task is not None else system
         return Ask(verb, whole, (("person", data),), form, seen)
 

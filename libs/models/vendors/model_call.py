@@ -69,6 +69,10 @@ BROKEN = (
     TypeError,
 )
 _END: Any = object()
+BLIND = (
+    "You see no pictures: of those that are attached you know the names alone. If the request is about what they show, "
+    "say so; a model that sees is set by SUMA_MODEL."
+)
 SEPARATE = ("openai", "anthropic")
 """Vendors that never send reasoning as text."""
 FRAME_TOKENS, TOOLS_TOKENS = 16, 1024
@@ -319,12 +323,14 @@ def _messages(ask: Ask) -> list[ModelMessage]:
 
 
 def _shown(pictures: Pictures) -> Iterator[str | BinaryContent]:
-    """Yield each picture after the number of its step: its name is a text of others, and stays in the data."""
-    for step, content in pictures.loaded:
-        yield f"The picture of step {step}:"
+    """Yield each picture after its place in the data: its name is a text of others, and stays there."""
+    for place, content in pictures.loaded:
+        yield f"The picture of {place}:"
         yield BinaryContent(content, media_type="image/jpeg")
     if pictures.left_out:
-        yield f"The pictures of these steps are left out: {', '.join(map(str, pictures.left_out))}."
+        yield f"The pictures of these are left out, or they are none: {', '.join(pictures.left_out)}."
+    if pictures.blind:
+        yield BLIND
 
 
 def _text(event: object) -> str:

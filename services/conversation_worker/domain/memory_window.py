@@ -43,10 +43,7 @@ def task_of(
             # What was read before files changed may no longer be so.
             {path: epoch for path, epoch in conversation.session.read.items() if epoch == conversation.session.epoch}
         ),
-        attachments=tuple(
-            Attached(name=file.filename, media_type=file.media_type, size=file.size)
-            for file in conversation.attachments
-        ),
+        attachments=tuple(map(Attached.of, conversation.attachments)),
         tools=tools,
         agent=agent,
         call=turn.message.call,

@@ -14,7 +14,7 @@ from typing import Any
 from libs import ids
 from libs.clients import NotConfigured, executor, is_near, memory
 from libs.errors import SumaError
-from libs.events import NAMES, KnownFact, Passage, PlanRequested, TurnDegraded
+from libs.events import NAMES, KnownFact, Passage, PlanRequested, Touched, TurnDegraded
 from libs.leases import Lease, NewLease
 from libs.scheduling import leave_gate
 from libs.telemetry import logger
@@ -31,6 +31,9 @@ SOON_SECONDS = 0.25
 """How long the handling of a message waits for its context. It reads the database a few times and a small folder."""
 FUSED_SECONDS = 0.05
 """The same where the input's cause waits for its handling, such as a request."""
+
+ATTACHED = "attachments"
+"""The source of what attached files show."""
 
 log = logger("conversation")
 
@@ -129,6 +132,9 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
         known=found.known,
         facts=found.facts,
     )
+    if any(file.sha256 for file in task.attachments):
+        # A model that sees is shown them at once, as if a step had read them.
+        uow.touch(Touched(private=True, untrusted=True, secret=False), source=ATTACHED)
     turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 

@@ -10,7 +10,7 @@ from typing import TextIO
 
 import orjson
 
-from libs.documents import FORMS, PICTURES, CannotRead, read_picture
+from libs.documents import FORMS, PICTURES, CannotRead, read_picture, read_scan
 from libs.errors import Rejected
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import GUESSED, NoText, decoded
@@ -73,6 +73,8 @@ def read_file(context: ToolContext, args: Args) -> ToolOutput:
             if number >= page.first and (page.full or not page.take(number, line)):
                 more = True
                 break
+    if not number and node.extension == ".pdf" and (scan := _scan(context, node)) is not None:
+        return scan
     if number < page.first and page.first > 1:
         raise NoSuchLine(f"{node.path} has {many(number, 'line')}")
     text, last = "".join(page.text), page.first + len(page.text) - 1
@@ -92,6 +94,20 @@ def read_file(context: ToolContext, args: Args) -> ToolOutput:
     part = node.path if complete else f"lines {page.first} to {last} of {node.path}"
     warnings = [f"{node.path} is not {encoding} throughout; \ufffd stands for what is not."] if doubtful else []
     return ToolOutput(data, f"Read {part} ({human(node.size)}).", (node.path,), warnings=tuple(warnings))
+
+
+def _scan(context: ToolContext, node: Node) -> ToolOutput | None:
+    """Return the first page of a PDF without text for a model that sees; None if its pages are no pictures."""
+    content = context.stage.read_content(node.path, context.limits.document_bytes_most)
+    try:
+        pages = read_scan(content.data, check=context.check)
+    except CannotRead:
+        return None
+    if not pages:
+        return None
+    text = "a scan without text; of its pages only the first is shown, to a model that sees"
+    data = {"path": node.path, "text": text, "complete": False, "size": node.size}
+    return ToolOutput(data, f"Read {node.path}: {text} ({human(node.size)}).", (node.path,), picture=pages[0])
 
 
 def _picture(context: ToolContext, node: Node) -> ToolOutput:

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import DictionaryObject, NameObject, StreamObject
 
-from libs.documents import CannotRead, Damaged, Picture, read_picture
+from libs.documents import CannotRead, Damaged, Locked, Picture, read_picture, read_scan
 
 ORIENTATION = 0x0112
 
@@ -20,6 +22,30 @@ def drawn(form: str, size: tuple[int, int] = (40, 20), mode: str = "RGB", color:
     raw = BytesIO()
     Image.new(mode, size, color).save(raw, form, **options)
     return raw.getvalue()
+
+
+def scanned(pages: int, text: str = "") -> bytes:
+    """A PDF of pictures, with a text on its first page."""
+    first, *rest = [Image.new("1", (600, 800), 1) for _ in range(pages)]
+    raw = BytesIO()
+    first.save(raw, "PDF", save_all=True, append_images=rest)
+    if not text:
+        return raw.getvalue()
+    writer = PdfWriter(clone_from=raw)
+    for page in writer.pages:
+        shown = StreamObject()
+        shown.set_data(b"BT /F1 12 Tf 50 50 Td (" + text.encode() + b") Tj ET")
+        font = DictionaryObject(
+            {NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1")}
+        )
+        font[NameObject("/BaseFont")] = NameObject("/Helvetica")
+        resources = page["/Resources"]
+        assert isinstance(resources, DictionaryObject)
+        resources[NameObject("/Font")] = DictionaryObject({NameObject("/F1"): font})
+        page[NameObject("/Contents")] = writer._add_object(shown)
+    written = BytesIO()
+    writer.write(written)
+    return written.getvalue()
 
 
 def read(raw: bytes) -> Picture:
@@ -85,3 +111,39 @@ def test_file_that_is_no_small_picture_is_refused(raw: bytes, why: str) -> None:
     with pytest.raises(CannotRead, match=why) as refused:
         read(raw)
     assert isinstance(refused.value, Damaged)
+
+
+def pages(raw: bytes) -> list[Image.Image]:
+    """The pages of a scan that a model sees."""
+    return [Image.open(BytesIO(page)) for page in read_scan(raw, check=lambda: None)]
+
+
+def test_first_pages_of_a_scan_become_pictures() -> None:
+    assert [(page.format, page.size) for page in pages(scanned(5))] == [("JPEG", (600, 800))] * 3
+
+
+def test_turned_page_of_a_scan_is_upright() -> None:
+    writer = PdfWriter(clone_from=BytesIO(scanned(1)))
+    writer.pages[0].rotate(90)
+    raw = BytesIO()
+    writer.write(raw)
+    assert [page.size for page in pages(raw.getvalue())] == [(800, 600)]
+
+
+def test_pdf_with_text_or_ornaments_is_no_scan() -> None:
+    assert PdfReader(BytesIO(scanned(1, "hello"))).pages[0].extract_text().strip() == "hello"
+    ornament = BytesIO()
+    Image.new("1", (40, 40), 1).save(ornament, "PDF")
+    assert pages(scanned(1, "hello")) == pages(ornament.getvalue()) == []
+
+
+@pytest.mark.requirement("A3")
+def test_hostile_scans_do_no_harm() -> None:
+    locked, raw = PdfWriter(clone_from=BytesIO(scanned(1))), BytesIO()
+    locked.encrypt("secret", algorithm="RC4-128")
+    locked.write(raw)
+    with pytest.raises(Locked):
+        pages(raw.getvalue())
+    with pytest.raises(Damaged):
+        pages(b"none")
+    assert pages(scanned(1).replace(b"/Width 600", b"/Width 99999")) == []
