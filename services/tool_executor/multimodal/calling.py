@@ -42,6 +42,7 @@ class ProviderRefused(Rejected):
     """The provider refuses the request; change it."""
 
     code = "PROVIDER_REFUSED"
+    charged = False
 
 
 class ProviderKeyRefused(ProviderRefused):

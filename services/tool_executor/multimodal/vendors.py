@@ -25,7 +25,7 @@ from libs.documents import CannotRead, read_picture
 from libs.errors import SumaError
 from libs.guards import Target, UrlRefused, check_redirect, check_url
 from libs.multimodal.ports import Brief, CannotProduce, Capability, Made, Modality, Producer, StepType
-from libs.resilience import GuardedCall, GuardedCalls, State
+from libs.resilience import CircuitOpen, GuardedCall, GuardedCalls, State
 from services.tool_executor.multimodal.calling import (
     BadAnswer,
     Line,
@@ -45,6 +45,12 @@ MOVED = frozenset((301, 302, 303, 307, 308))
 CANCEL_SECONDS = 5.0
 GRACE_SECONDS = 5.0
 """Beyond a provider's own limit, before its guard counts a call as lost."""
+
+
+class Unfit(CannotProduce):
+    """The provider makes no such picture; nothing was sent."""
+
+    charged = False
 
 
 def configured(settings: Settings, calls: GuardedCalls) -> Sequence[Producer]:
@@ -70,6 +76,7 @@ class _Pictures(ABC):
             modalities=frozenset((Modality.IMAGE,)),
             formats=given.formats,
             constraints={
+                "min_resolution": min(max(_sides(size)) for size in given.sizes),
                 "max_resolution": max(max(_sides(size)) for size in given.sizes),
                 "honours_keys": given.honours_keys,
             },
@@ -80,14 +87,17 @@ class _Pictures(ABC):
         )
 
     async def produce(self, brief: Brief, *, check: Callable[[], None]) -> Made:
-        """Make a picture. Raises CannotProduce, ProviderRefused, BadAnswer, UrlRefused, ProviderUnavailable."""
+        """Make a picture. Raises Unfit, ProviderRefused, BadAnswer, UrlRefused, ProviderUnavailable."""
         check()
         if brief.format not in self._given.formats:
-            raise CannotProduce(f"{self._line.name} makes {', '.join(self._given.formats)}, not {brief.format}")
+            raise Unfit(f"{self._line.name} makes {', '.join(self._given.formats)}, not {brief.format}")
         size, prompt = self._size(brief), _prompt(brief)
-        raw = await self._guard.repeat(
-            lambda: self._in_time(brief, prompt, size, check), seconds=self._given.seconds + GRACE_SECONDS
-        )
+        try:
+            raw = await self._guard.repeat(
+                lambda: self._in_time(brief, prompt, size, check), seconds=self._given.seconds + GRACE_SECONDS
+            )
+        except CircuitOpen as error:
+            raise ProviderUnavailable(str(error), charged=False, retry_after=error.retry_after) from error
         found, width, height = await asyncio.to_thread(self._verified, raw, check)
         if found != brief.format:
             raise BadAnswer(f"{self._line.name} sent a {found.upper()} picture instead of {brief.format.upper()}")
@@ -200,7 +210,7 @@ class _Pictures(ABC):
         fitting = [size for size in self._given.sizes if max(_sides(size)) <= brief.max_resolution]
         if not fitting:
             least = min(max(_sides(size)) for size in self._given.sizes)
-            raise CannotProduce(f"{self._line.name} makes no picture below {least} pixels; raise max_resolution")
+            raise Unfit(f"{self._line.name} makes no picture below {least} pixels; raise max_resolution")
         return max(fitting, key=lambda size: _sides(size)[0] * _sides(size)[1])
 
     def _decoded(self, text: str) -> bytes:
