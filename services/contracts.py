@@ -1,5 +1,7 @@
 """`python -m services.contracts [--check] [DIR]`: write `proto/openapi.yaml`, the gateway's API for other languages.
 
+It also writes `proto/task-dsl.v1.json`, the schema of the Task DSL.
+
 `libs.events.contracts`, which must not import a service, writes the events' half of `make contracts`.
 """
 
@@ -17,6 +19,7 @@ import yaml
 from typing_extensions import override
 
 from libs.errors import Rejected
+from libs.multimodal import dsl
 from libs.runtime import Platform
 from services import catalog
 from services.gateway.contract import gaps
@@ -58,19 +61,20 @@ def application() -> FastAPI:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
-    path: Path = asked.folder / "openapi.yaml"
     try:
-        text = openapi()
+        written = {"openapi.yaml": openapi(), "task-dsl.v1.json": dsl.schema()}
     except Incomplete as missing:
         sys.stderr.write(f"{missing}\n")
         return 1
-    if path.exists() and path.read_text("utf-8") == text:
-        return 0
-    if asked.check:
-        sys.stderr.write(f"{path.name} is stale; run `make contracts` and commit the result\n")
+    paths = {asked.folder / name: text for name, text in written.items()}
+    stale = [path for path, text in paths.items() if not path.exists() or path.read_text("utf-8") != text]
+    if stale and asked.check:
+        names = ", ".join(path.name for path in stale)
+        sys.stderr.write(f"{names} is stale; run `make contracts` and commit the result\n")
         return 1
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(paths[path], "utf-8")
     return 0
 
 

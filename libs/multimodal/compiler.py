@@ -40,6 +40,11 @@ def makers(tools: Sequence[ToolDefinition]) -> dict[StepType, ToolDefinition]:
     return {types[tool.method]: tool for tool in tools if tool.skill == SKILL and tool.method in types}
 
 
+def made_by(step_type: StepType) -> Modality:
+    """Return the modality of what a step type makes."""
+    return Modality.DOCUMENT if step_type is StepType.COMPOSE else Modality.IMAGE
+
+
 def planned(text: str, tools: Sequence[ToolDefinition]) -> Plan | None:
     """Return the plan of a text that is a document of the Task DSL; None for any other text. Raises `PlanRefused`."""
     found = dsl.found_in(text)
@@ -136,7 +141,7 @@ class _Compiler:
         yield from (each.replace("$.", "inputs.", 1) for each in checked.problems if not each.startswith("$.format"))
 
     def _modalities(self, task: Task) -> Iterator[str]:
-        made = Modality.DOCUMENT if task.step_type is StepType.COMPOSE else Modality.IMAGE
+        made = made_by(task.step_type)
         if task.modality is not made:
             yield f"modality {task.modality} does not fit; {task.step_type} makes a result of modality {made}"
         for name in _waits(task) if task.step_type in TAKES_PICTURES else ():

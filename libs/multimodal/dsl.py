@@ -88,15 +88,21 @@ def schema() -> str:
     return json.dumps(Document.model_json_schema() | head, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def looks_like_one(text: str) -> bool:
+    """Return whether a text is meant as a document, valid or not."""
+    text = unfenced(text)
+    return text.startswith("{") and '"tasks"' in text and '"version"' in text
+
+
 def found_in(text: str) -> Mapping[str, Any] | None:
     """Return the JSON object if the text is meant as a document of the DSL: it has `version` and `tasks`.
 
     Raises:
         PlanRefused: it is longer than any document, or is not JSON.
     """
-    text = unfenced(text)
-    if not text.startswith("{") or '"tasks"' not in text or '"version"' not in text:
+    if not looks_like_one(text):
         return None
+    text = unfenced(text)
     if len(text) > TEXT_MOST:
         raise PlanRefused([f"The document has {len(text)} characters; write at most {TEXT_MOST}."])
     try:

@@ -33,6 +33,8 @@ from libs.models.ports import (
     PlanDraft,
     PlannerOutcome,
 )
+from libs.multimodal import compiler
+from libs.multimodal.dsl import PlanRefused, looks_like_one
 from libs.policy import Decision, RetryDeadline, committee_required
 from libs.runtime import Platform
 from libs.skills import ToolDefinition
@@ -64,6 +66,12 @@ class Handlers:
         # A given call is the plan, and passes the same checks as a drafted one (decision 0070).
         if call is not None:
             return await self._check_plan(cause, case, _with_own_ids(_plan_of(call, self._tools(cause.tenant)), cause))
+        try:
+            written = _written(case, self._tools(cause.tenant))
+        except PlanRefused as refused:
+            return Changeset(cause).emit(_answered(cause, case, str(refused), declined=True))
+        if written is not None:
+            return await self._check_plan(cause, case, _with_own_ids(written, cause))
         # A new deliberation holds what the request for it does.
         return Changeset(cause).start(replace(_call(PLAN, cause, case), repeats=DELIBERATION))
 
@@ -88,13 +96,8 @@ class Handlers:
             case PlanDraft(plan=plan):
                 return await self._check_plan(cause, case, _with_own_ids(plan, cause))
             case Answered(text=text, kind=answered):
-                empty = Plan(plan_id=ids.derived(cause.id, "plan"))
-                approved = _approved(case, empty, committee=False, answer=text[:ANSWER_MOST])
-                kind = {
-                    "undo": answered is AnswerKind.UNDO,
-                    "declined": answered in (AnswerKind.DECLINED, AnswerKind.DANGEROUS),
-                }
-                return Changeset(cause).emit(approved.model_copy(update=kind))
+                undo, declined = answered is AnswerKind.UNDO, answered in (AnswerKind.DECLINED, AnswerKind.DANGEROUS)
+                return Changeset(cause).emit(_answered(cause, case, text, undo=undo, declined=declined))
             case ClarificationNeeded():
                 return Changeset(cause).emit(_unclear(case, outcome))
 
@@ -188,9 +191,11 @@ class Handlers:
 
     def _refused(self, cause: Cause, case: Deliberation, review: Review) -> Changeset:
         """Resolve the plan and try again, up to the third rejection (S0-20). A given call is rejected at once: a
-        resolved plan would be another call than the one that was asked for. So is any plan once no call is left.
+        resolved plan would be another call than the one that was asked for. So is a document of the Task DSL, and any
+        plan once no call is left.
         """
-        hopeless = case.task.call is not None or not case.task.calls_left
+        given = case.task.call is not None or _is_document(case)
+        hopeless = given or not case.task.calls_left
         if hopeless or case.rejections >= self._settings.rejections_most:
             code = "MAX_TOOL_CALLS" if review.by == "budget" else "COMMITTEE_REJECTED"
             return Changeset(cause).emit(_rejected(case, code, review.reason))
@@ -210,6 +215,17 @@ def _plan_of(call: ToolCall, tools: Sequence[ToolDefinition]) -> Plan:
         mutates=tool is not None and tool.mutates,
     )
     return bind_tools(Plan(plan_id="given", reasoning="The request is this call.", steps=(step,)), tools)
+
+
+def _written(case: Deliberation, tools: Sequence[ToolDefinition]) -> Plan | None:
+    """Return the plan of a request that is a document of the Task DSL. Raises `PlanRefused`."""
+    plan = compiler.planned(case.task.text, tools) if _is_document(case) else None
+    return bind_tools(plan, tools) if plan is not None else None
+
+
+def _is_document(case: Deliberation) -> bool:
+    """Return whether the request's first plan is the document that its text is; a later round has its results."""
+    return case.round == 1 and case.task.clarification is None and looks_like_one(case.task.text)
 
 
 def bind_tools(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:
@@ -262,6 +278,15 @@ def _plan(case: Deliberation) -> Plan:
     if case.plan is None:
         raise ValueError("the deliberation under review has no plan")
     return case.plan
+
+
+def _answered(
+    cause: Cause, case: Deliberation, text: str, *, undo: bool = False, declined: bool = False
+) -> PlanApproved:
+    """Return the answer without a plan."""
+    empty = Plan(plan_id=ids.derived(cause.id, "plan"))
+    approved = _approved(case, empty, committee=False, answer=text[:ANSWER_MOST])
+    return approved.model_copy(update={"undo": undo, "declined": declined})
 
 
 def _approved(case: Deliberation, plan: Plan, *, committee: bool, answer: str | None = None) -> PlanApproved:

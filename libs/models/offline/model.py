@@ -53,6 +53,8 @@ class OfflineModel:
         return outcome
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
+        if await asyncio.to_thread(rules.is_document, task.text, plan, catalogue):
+            return ModelText(rules.APPROVED)
         asked = await asyncio.to_thread(self._planner.wish, task, catalogue)
         whole = task.model_copy(update={"text": asked, "clarification": None, "replies": ()})
         return ModelText(await asyncio.to_thread(rules.review, whole, plan, catalogue))

@@ -15,7 +15,7 @@ from typing import Any
 from libs.events.committee import MORE_BELOW, Task
 from libs.events.values import Candidate, Plan, Step
 from libs.guards.allowlist import allows
-from libs.models.offline import followups, refusals, remembering, texts
+from libs.models.offline import followups, making, refusals, remembering, texts
 from libs.models.offline.clauses import KEEP, WORDS_MOST, Clause, Clauses, without_asides
 from libs.models.offline.deadline import Deadline, TooSlow
 from libs.models.offline.intents import Intents, Reading
@@ -95,6 +95,8 @@ class Planner:
         work = Work(self, task, tools, deadline)
         if (noted := self._by_facts(work, task, tools)) is not None:
             return noted
+        if len(said) == 1 and (made := making.made(task, tools)) is not None:
+            return made
         wish = followups.begin(said[0], task.history, work.files)
         wish = wish if work.understands(wish) else said[0]
         outcome = work.read(wish)

@@ -13,6 +13,9 @@ from typing import Any
 
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
+from libs.multimodal import compiler
+from libs.multimodal.dsl import PlanRefused
+from libs.multimodal.ports import StepType
 from libs.skills import ATTACHMENTS, REFERENCE, Effect, Primitive, ToolDefinition, is_reference, sources, strings
 from libs.texts import composed
 
@@ -30,6 +33,8 @@ VERBS: Mapping[str, str] = {
     "create": r"creat\w*|mak(e|ing)|add|new|set up|start|write|folders?|director(y|ies)",
     "remember": r"remember\w*|forget|note|keep in mind|bear in mind|recuerda\w*|acu[eé]rda\w*|olvida\w*|anota\w*",
     "import": r"import\w*|attach\w*|upload\w*",
+    "draw": r"draw\w*|mak(?:e|ing)|creat\w*|generat\w*|produc\w*|prepare|build|write|compose|render|take|diagrams?"
+    r"|charts?|graphs?|plot|pictures?|images?|illustrations?|screenshots?|overview|report|document|srs|specifications?",
     "rename": r"renam\w*|put the (?:date|year)"
     r"|call\w*|name[ds]?|names|naming|number\w*|prefix|suffix|replac\w*|chang\w*|capitali[sz]\w*"
     r"|(?:lower|upper|title) ?case\w*|extensions?|strip|underscores?",
@@ -38,7 +43,9 @@ VERBS: Mapping[str, str] = {
     r"|separate|gather|collect|store|take|drop|archive|relocate|transfer|categori[sz]e|clear",
 }
 """Verbs that ask for a change, by the primitive's kind or the tool's effect."""
-KINDS = {"copy_nodes": "copy", "pack_nodes": "pack", "unpack_archive": "unpack", ATTACHMENTS: "import"}
+KINDS = {"copy_nodes": "copy", "pack_nodes": "pack", "unpack_archive": "unpack", ATTACHMENTS: "import"} | {
+    str(step_type): "draw" for step_type in StepType
+}
 IN_NAMES = re.compile(
     r"\b(remov\w*|delet\w*|strip|tak\w*|drop|eras\w*|cut)\b(?:(?!\b(?:with|ha(?:s|ve|ving)|whose|contain\w*)\b)[^.;])*?"
     r"\b(from|in|out of)\b[^.;]*?\b(?:file)?names?\b"
@@ -82,6 +89,15 @@ def review(task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> str:
         return APPROVED
     step, reason = objection
     return json.dumps({"approved": False, "reason": reason, "step": step}, ensure_ascii=False)
+
+
+def is_document(text: str, plan: Plan, catalogue: Sequence[ToolDefinition]) -> bool:
+    """Return whether the request is a document of the Task DSL, and the plan is that document."""
+    try:
+        given = compiler.planned(text, catalogue)
+    except PlanRefused:
+        return False
+    return given is not None and same(given, plan)
 
 
 def _objections(task: Task, plan: Plan, tools: Mapping[str, ToolDefinition]) -> Iterator[Objection]:

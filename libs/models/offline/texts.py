@@ -73,6 +73,11 @@ BY_FACT = "You asked me to remember: {fact}."
 GREETING = (
     "Hello. Tell me what to do with the files in this folder, such as “sort my files by type” or “find duplicates”."
 )
+CANNOT_MAKE = (
+    "I do not know how to make {said}. I can draw component and sequence diagrams of a folder of code, chart its file "
+    "types, sizes or ages, chart a table (“a chart of sales by month from sales.csv”), and put these into one PDF. "
+    "Please ask for these alone."
+)
 FAREWELL = "You're welcome."
 CAPABILITY = (
     "I can list, find, search, move, copy, rename, sort, zip, unzip, summarize and delete files in this folder, "

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from libs import ids
 from libs.events.values import Plan, Step
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, InvalidModelOutput, PlanDraft, PlannerOutcome
+from libs.multimodal import compiler, dsl
 from libs.skills import REFERENCE, ToolDefinition, sources, strings
 
 FAULTS_MOST, NEAREST_MOST = 5, 8
@@ -56,7 +57,11 @@ class Verdict(BaseModel):
 
 
 def outcome(text: str, tools: Sequence[ToolDefinition], *, cut: bool) -> PlannerOutcome:
-    """Parse a plan, an answer or a question. Raises `InvalidModelOutput`."""
+    """Parse a plan, an answer or a question; a plan may also be a document of the Task DSL. Raises
+    `InvalidModelOutput`.
+    """
+    if not cut and (written := _document(text, tools)) is not None:
+        return written
     reply = _reply(text, cut=cut)
     match reply.kind:
         case "plan":
@@ -70,10 +75,21 @@ def outcome(text: str, tools: Sequence[ToolDefinition], *, cut: bool) -> Planner
 
 def revised(text: str, tools: Sequence[ToolDefinition], *, cut: bool) -> PlanDraft:
     """Parse a plan; any other kind is an error. Raises `InvalidModelOutput`."""
+    if not cut and (written := _document(text, tools)) is not None:
+        return written
     reply = _reply(text, cut=cut)
     if reply.kind != "plan":
         raise InvalidModelOutput('A revised plan is needed: kind "plan", with steps.')
     return drafted(reply, tools)
+
+
+def _document(text: str, tools: Sequence[ToolDefinition]) -> PlanDraft | None:
+    """Return the plan of a document of the Task DSL; None for another reply."""
+    try:
+        plan = compiler.planned(text, tools)
+    except dsl.PlanRefused as refused:
+        raise InvalidModelOutput(" ".join(refused.problems[:FAULTS_MOST])) from None
+    return PlanDraft(plan.model_copy(update={"reasoning": ""})) if plan is not None else None
 
 
 def drafted(reply: Reply, tools: Sequence[ToolDefinition]) -> PlanDraft:

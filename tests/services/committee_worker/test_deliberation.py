@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,12 @@ from typing_extensions import override
 
 from libs.database import Dsns
 from libs.errors import Rejected
-from libs.events import PlanCancelRequested, PlanProposed, PlanRejected, PlanRequested, ToolRequested
+from libs.events import MessageCompleted, PlanCancelRequested, PlanProposed, PlanRejected, PlanRequested, ToolRequested
 from libs.events.committee import Task
 from libs.events.values import Hitl, Plan
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.skills import ToolDefinition
-from tests.support.platform import RunningPlatform, plan, run_platform
+from tests.support.platform import RunningPlatform, plan, run_platform, skills
 from tests.support.scripted import Scripted
 
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
@@ -90,6 +91,31 @@ async def test_read_only_plan_needs_no_critic(home: Dsns, tmp_path: Path) -> Non
     async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("completed", None)
         assert model.asked == ["plan", "answer"]
+
+
+DOCUMENT = """{"version": "1.0", "tasks": [{"task_id": "a", "step_type": "generate_diagram", "modality": "image",
+"inputs": {"source": "flowchart TB"}}, {"task_id": "b", "step_type": "compose_srs", "modality": "document",
+"depends_on": ["a"]}]}"""
+
+
+@pytest.mark.requirement("S3-14", "S3-26")
+async def test_a_task_document_is_the_plan_and_is_reviewed(home: Dsns, tmp_path: Path) -> None:
+    model = Scripted(reviews=[NO])
+    async with run_platform(home, tmp_path, model=model, skills=replace(skills(), multimodal=True)) as at:
+        turn = await at.say(DOCUMENT, session="s", root=at.folder(), hitl=Hitl.BYPASS)
+        assert (await at.finish(turn, session="s")).reason == "COMMITTEE_REJECTED"
+        assert model.asked == ["review"]
+
+
+@pytest.mark.requirement("S3-27")
+async def test_a_bad_task_document_is_answered_with_its_problems(home: Dsns, tmp_path: Path) -> None:
+    model = Scripted()
+    async with run_platform(home, tmp_path, model=model, skills=replace(skills(), multimodal=True)) as at:
+        turn = await at.say(DOCUMENT.replace('["a"]', '["x"]'), session="s", root=at.folder())
+        await at.finish(turn, session="s")
+        said = next(event.text for event in await at.logged("s") if isinstance(event, MessageCompleted))
+        assert 'Step "b": it depends on "x", which is no task' in said
+        assert model.asked == []
 
 
 class Hanging(Scripted):

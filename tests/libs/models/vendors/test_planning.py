@@ -258,3 +258,14 @@ async def test_answer_alone_gets_the_persons_manner(there: Vendor, model: Open, 
     assert [piece.text async for piece in one.answer(task)]
     planner, answer = (str(asked.body["messages"][0]["content"]) for asked in there.asked)
     assert ("pirate" in planner, "pirate" in answer) == (False, True)
+
+
+@pytest.mark.requirement("S3-14", "S3-26")
+async def test_a_task_document_of_a_model_is_a_plan(there: Vendor, model: Open, catalogue: Catalogue) -> None:
+    task = {"task_id": "a", "step_type": "generate_diagram", "modality": "image", "depends_on": ["x"]}
+    wrong, right = ({"version": "1.0", "tasks": [{**task, "depends_on": waits}]} for waits in (["x"], []))
+    there.play(said(json.dumps(wrong)), said(json.dumps(right)))
+    found = await (await model("ollama", output="schema")).plan(TASK, catalogue)
+    assert isinstance(found, PlanDraft)
+    assert [step.tool for step in found.plan.steps] == ["make-documents.diagram"]
+    assert 'it depends on \\"x\\"' in json.dumps(there.asked[-1].body["messages"])
