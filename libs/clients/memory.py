@@ -51,6 +51,15 @@ async def forget(caller: Caller, tenant: str, user: str, scopes: Sequence[str], 
     return int(found["forgotten"])
 
 
+async def outcomes(caller: Caller, tenant: str, step_type: str) -> Sequence[Json]:
+    """Return the sums of a tenant's attempts at one step type, by capability (S3-20). Raises what `call` raises."""
+    if is_near(caller, SERVICE):
+        near: Sequence[Json] = await call_near(caller, SERVICE, "outcomes", tenant, step_type=step_type)
+        return near
+    found = await call(caller, SERVICE, "GET", "/outcomes", tenant=tenant, params={"step_type": step_type})
+    return list(found["outcomes"])
+
+
 async def memories(
     caller: Caller, tenant: str, user: str, *, session: str | None = None, before: str | None = None, most: int = 100
 ) -> Sequence[Json]:

@@ -30,7 +30,14 @@ from libs.events.inbound import (
     RollbackRequested,
     TurnCancelRequested,
 )
-from libs.events.memory import FactsForgotten, FactStated, FeedbackGiven, MemoryEraseRequested, RememberRequested
+from libs.events.memory import (
+    FactsForgotten,
+    FactStated,
+    FeedbackGiven,
+    MemoryEraseRequested,
+    OutcomeRecorded,
+    RememberRequested,
+)
 from libs.events.outbound import (
     ApprovalClosed,
     ApprovalRequested,
@@ -125,6 +132,7 @@ __all__ = [
     "MessageReceived",
     "Observation",
     "Outbound",
+    "OutcomeRecorded",
     "Passage",
     "Plan",
     "PlanApproved",

@@ -77,3 +77,18 @@ class FeedbackGiven(Event):
     user: str
     scopes: tuple[str, ...] = ()
     comment: str = ""
+
+
+@event("suma.outcome.recorded.v1", MEMORY_EVENTS)
+class OutcomeRecorded(Event):
+    """Add an attempt at a multimodal task to the outcomes of its capability (S3-20)."""
+
+    tool_id: str
+    provider: str
+    step_type: str
+    success: bool
+    latency_ms: int
+    quality: float | None = None
+    """From 0 to 1; None if it was not judged."""
+    cost_micros: int = 0
+    """Millionths of a US dollar."""

@@ -112,6 +112,11 @@ quality = Histogram(
     buckets=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
 )
 reworks = Counter("multimodal_rework_attempts_total", "Attempts that repeated one with its critique.", ["tool_id"])
+ranker_divergence = Counter(
+    "portfolio_ranker_shadow_divergence_total",
+    "Selections in which the ranking preferred another candidate than the router.",
+    ["step_type"],
+)
 capability_health = Gauge(
     "capability_health_status", "Whether a capability passed its last check: 0 or 1.", ["tool_id", "provider"]
 )

@@ -41,6 +41,22 @@ begin
             where f.user_id = excluded.user_id and f.subject = excluded.subject;
     end if;
 
+    -- outcome.add: sums for each capability. Its event counts once: its input has a row in the inbox.
+    if changes ? 'outcome.add' then
+        insert into memory.outcomes as o
+            (tenant_id, tool_id, provider, step_type, attempts, successes, latency_ms, quality, judged, cost_micros)
+        select c.tenant_id, c.tool_id, c.provider, c.step_type, count(*), count(*) filter (where c.success), sum(c.latency_ms),
+            coalesce(sum(c.quality), 0), count(c.quality), sum(c.cost_micros)
+        from jsonb_to_recordset(changes -> 'outcome.add')
+            as c(tenant_id text, tool_id text, provider text, step_type text, success boolean, latency_ms bigint, quality float8,
+                 cost_micros bigint)
+        group by c.tenant_id, c.step_type, c.provider, c.tool_id order by c.tenant_id, c.step_type, c.provider, c.tool_id
+        on conflict (tenant_id, step_type, provider, tool_id) do update
+            set attempts = o.attempts + excluded.attempts, successes = o.successes + excluded.successes,
+                latency_ms = o.latency_ms + excluded.latency_ms, quality = o.quality + excluded.quality,
+                judged = o.judged + excluded.judged, cost_micros = o.cost_micros + excluded.cost_micros;
+    end if;
+
     done := done || memory.apply_knowledge(changes);
     done := done || memory.apply_mind(changes);
     if changes ? 'memory.forget' then
@@ -57,7 +73,7 @@ begin
     -- These kinds have no condition and always apply.
     select done || coalesce(array_agg((c ->> 'i')::int), '{}') into done
     from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as c
-    where k.key in ('fact.put', 'fact.forget', 'feedback.add', 'memory.forget', 'person.erase');
+    where k.key in ('fact.put', 'fact.forget', 'feedback.add', 'memory.forget', 'person.erase', 'outcome.add');
     return done;
 end
 $$;

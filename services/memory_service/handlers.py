@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from libs.changes import Cause, Changeset
-from libs.events import Envelope, FactsForgotten, FactStated, FeedbackGiven, MemoryEraseRequested, RememberRequested
+from libs.events import (
+    Envelope,
+    FactsForgotten,
+    FactStated,
+    FeedbackGiven,
+    MemoryEraseRequested,
+    OutcomeRecorded,
+    RememberRequested,
+)
 from services.memory_service.extracting import Extracting
 from services.memory_service.mind.sleeping import Sleeping
+from services.memory_service.rows import OutcomeAdded
 from services.memory_service.writing import Person, Writing
 
 
@@ -31,3 +40,7 @@ class Handlers:
 
     async def feedback(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
         return (await self._writing.record_feedback(cause, event.data, scopes=event.data.scopes)).changeset
+
+    async def outcome(self, cause: Cause, event: Envelope[OutcomeRecorded]) -> Changeset:
+        # Policy is asked about memories of people; these are sums of the tenant, without content.
+        return Changeset(cause).put(OutcomeAdded(**event.data.model_dump()))

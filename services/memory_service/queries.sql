@@ -118,3 +118,8 @@ select fact_id as id, subject, key, value, many, state, source, confidence, vali
     event_id, turn_id, session_id, private, untrusted, secret, forgotten_at, updated_at
 from memory.facts where tenant_id = :tenant and user_id = :person and (:history::boolean or state = 'active')
 order by updated_at desc, fact_id desc limit :most;
+
+-- name: outcomes(tenant, step_type)
+-- The sums of a tenant's attempts at one step type, by capability.
+select o.tool_id, o.provider, o.attempts, o.successes, o.latency_ms, o.quality, o.judged, o.cost_micros
+from memory.outcomes o where o.tenant_id = :tenant and o.step_type = :step_type;

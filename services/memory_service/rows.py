@@ -133,3 +133,16 @@ class PersonErased(Row):
     """A person, of whom nothing is remembered any more."""
 
     user_id: str
+
+
+@row(SCHEMA, "outcome.add")
+class OutcomeAdded(Row):
+    """One more attempt with a capability."""
+
+    tool_id: str
+    provider: str
+    step_type: str
+    success: bool
+    latency_ms: int
+    quality: float | None
+    cost_micros: int

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from libs.events import FactsForgotten, FactStated, FeedbackGiven, MemoryEraseRequested, RememberRequested
+from libs.events import (
+    FactsForgotten,
+    FactStated,
+    FeedbackGiven,
+    MemoryEraseRequested,
+    OutcomeRecorded,
+    RememberRequested,
+)
 from libs.runtime import Api, Platform, Service, Subscription
 from services.memory_service import api
 from services.memory_service.api.routes import RouteContext
@@ -44,6 +51,7 @@ def build(platform: Platform) -> Service:
             Subscription(FactStated, handlers.state),
             Subscription(FactsForgotten, handlers.forget),
             Subscription(FeedbackGiven, handlers.feedback),
+            Subscription(OutcomeRecorded, handlers.outcome),
             Subscription(MemoryEraseRequested, handlers.erase),
         ],
         batch=True,
@@ -59,5 +67,6 @@ def build(platform: Platform) -> Service:
             "known": knowing.known,
             "named": knowing.named,
             "knowledge": knowledge.fitting,
+            "outcomes": store.outcomes,
         },
     )

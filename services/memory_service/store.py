@@ -78,6 +78,10 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def outcomes(self, tenant: str, *, step_type: str) -> list[dict[str, Any]]:
+        """Return the sums of a tenant's attempts at one step type, by capability."""
+        return [dict(row) for row in await self._database.rows(GROUP, tenant, queries.outcomes, step_type=step_type)]
+
     async def ranked(
         self, scope: Scope, queries_by: Mapping[str, Vector], *, words: str, pool: int, mind: bool = False
     ) -> Ranked:

@@ -61,7 +61,8 @@ def build(platform: Platform) -> Service:
     chain = Chain(platform, workspaces, outside, settings.web)
     registry = Registry(platform, _producers(platform, settings) if platform.skills.multimodal else ())
     executions = Executions(platform)
-    router = Router(platform, registry, executions, most=settings.multimodal.cost_tier)
+    rules = settings.multimodal
+    router = Router(platform, registry, executions, most=rules.cost_tier, ranking=rules.ranking)
     studio = Studio(
         platform, router, executions, partial(_critics, vision.configured(settings, platform.guarded_calls))
     )

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from libs.guards import programs
 from libs.multimodal.ports import CostTier
+from libs.multimodal.ranking import Ranking
 from libs.remote_tools import RemoteServer
 from libs.remote_tools.settings import NAME, RESERVED
 from libs.workspace.roots import Root
@@ -41,6 +42,8 @@ class Multimodal(BaseModel):
 
     cost_tier: CostTier = CostTier.HIGH
     """The highest cost tier of a capability that may be used: free, low, medium or high."""
+    ranking: Ranking = Ranking.SHADOW
+    """Whether the ranking by earlier outcomes only logs where it differs, or breaks ties: shadow or active."""
     producers: tuple[str, ...] = ()
     """Producers from outside: each `module:attribute` or an entry point of `suma.multimodal`, with `@sha256:…` where
     pinned.

@@ -42,6 +42,7 @@ KEPT = {
     },
     **{f"budgets.{name}": "sums, without content" for name in ("accounts", "reservations")},
     "executor.cancelled_turns": "random ids",
+    "memory.outcomes": "sums, without content",
     "executor.skill_approvals": "a decision about a folder, for all who work in it",
     "executor.tool_approvals": "a decision about the deployment",
     "executor.multimodal_capabilities": "the deployment's own, and the same for all",

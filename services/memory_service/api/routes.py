@@ -1,7 +1,7 @@
 """The routes. Each write is one changeset; the response follows its commit."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Query, Request
 
@@ -77,6 +77,7 @@ def build(context: RouteContext, knowledge: Knowledge) -> FastAPI:
     app.add_api_route("/facts", forget, methods=["DELETE"])
     app.add_api_route("/facts/known", known, methods=["GET"])
     app.add_api_route("/facts/block", block, methods=["GET"])
+    app.add_api_route("/outcomes", outcomes, methods=["GET"])
     app.add_api_route("/context/feedback", feedback, methods=["POST"], status_code=201)
     person.install(app, context.platform, context.writing)
     app.add_api_route("/healthz", health, methods=["GET"])
@@ -106,6 +107,11 @@ async def list_facts(by: By, context: Context, history: bool = False, about: str
     """
     kept = await context.store.facts(by.tenant, by.named(), history=history)
     return Facts(facts=tuple(facts.named(kept, about) if about else kept))
+
+
+async def outcomes(by: By, context: Context, step_type: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the sums of the tenant's attempts at one step type, by capability."""
+    return {"outcomes": await context.store.outcomes(by.tenant, step_type=step_type)}
 
 
 async def keep(fact: Fact, by: By, context: Context) -> Id:

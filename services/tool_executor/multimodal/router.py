@@ -12,13 +12,17 @@ from typing import Any
 
 from libs.events import ActionRecorded
 from libs.multimodal.ports import Brief, Capability, CostTier, Modality, Producer, StepType
+from libs.multimodal.ranking import Ranking, scores, ties_broken
 from libs.runtime import Platform
+from libs.telemetry import logger, metrics
 from services.tool_executor import calls
 from services.tool_executor.multimodal.executions import Executions
+from services.tool_executor.multimodal.outcomes import OutcomeCache
 from services.tool_executor.multimodal.registry import Registry
 from services.tool_executor.multimodal.tasks import Task
 
 ACTION = "multimodal.tool.execute"
+log = logger("multimodal")
 MODALITIES = {StepType.COMPOSE: Modality.DOCUMENT}
 """The kind of asset of each step type; the others make an image."""
 
@@ -33,8 +37,11 @@ class Route:
 
 
 class Router:
-    def __init__(self, platform: Platform, registry: Registry, executions: Executions, *, most: CostTier) -> None:
-        self._platform, self._registry, self._executions, self._most = platform, registry, executions, most
+    def __init__(
+        self, platform: Platform, registry: Registry, executions: Executions, *, most: CostTier, ranking: Ranking
+    ) -> None:
+        self._platform, self._registry, self._executions = platform, registry, executions
+        self._most, self._ranking, self._outcomes = most, ranking, OutcomeCache(platform)
 
     async def route(self, task: Task, brief: Brief, *, failed: Collection[str] = ()) -> Route:
         """Return who may do a task. Those that have failed already are left out, and the next stands in for them.
@@ -72,7 +79,20 @@ class Router:
                 else:
                     owed = f"{', '.join(decision.obligations)} is owed" if decision.allowed else decision.reason
                     left_out.append(f"{capability.name}: policy: {owed}")
-        return Route(allowed, tuple(records), tuple(left_out))
+        return Route(await self._ranked(task, allowed), tuple(records), tuple(left_out))
+
+    async def _ranked(self, task: Task, allowed: Sequence[Producer]) -> Sequence[Producer]:
+        """Break ties by earlier outcomes, or only note where the ranking differs."""
+        if len(allowed) < 2:
+            return allowed
+        names = [producer.capability.name for producer in allowed]
+        by = scores(await self._outcomes.of(task.lease.tenant, task.step_type), names)
+        if (best := max(names, key=lambda name: by[name])) != names[0] and by[best] > by[names[0]]:
+            metrics.ranker_divergence.labels(task.step_type.value).inc()
+            log.info("ranking differs", chosen=names[0], ranked=best, scores=dict(by), mode=self._ranking.value)
+        if self._ranking is Ranking.SHADOW:
+            return allowed
+        return ties_broken([(each.capability.priority, each.capability.name, each) for each in allowed], by)
 
     def _candidates(self, task: Task, brief: Brief) -> Sequence[Producer]:
         return self._registry.find(

@@ -11,7 +11,18 @@ from libs import ids
 from libs.budgets import Amount, Budgets, Payer, paid_by
 from libs.budgets.paying import billed
 from libs.errors import Rejected, SumaError, Unavailable
-from libs.multimodal.ports import MAX_REWORK, Brief, Capability, Critic, Made, Producer, StepType, Verdict
+from libs.events import OutcomeRecorded
+from libs.multimodal.ports import (
+    MAX_REWORK,
+    Brief,
+    CannotProduce,
+    Capability,
+    Critic,
+    Made,
+    Producer,
+    StepType,
+    Verdict,
+)
 from libs.runtime import Platform
 from libs.telemetry import logger, metrics, span
 from services.tool_executor.calls import LeaseLost
@@ -134,7 +145,9 @@ class Studio:
                 raise
             except (Unavailable, Rejected) as error:
                 closed = replace(closed, latency_ms=_since(began), error=str(error)[:2000])
-                await self._executions.end(task, closed)
+                # A request that cannot be produced says nothing of its producer.
+                at_fault = not isinstance(error, CannotProduce)
+                await self._executions.end(task, closed, *([_outcome(task, capability, closed)] if at_fault else []))
                 if isinstance(error, Rejected):
                     raise
                 progress.failed.add(capability.name)
@@ -196,7 +209,7 @@ class Studio:
         """Close an attempt that did not pass. Raises QualityNotReached after the last one."""
         last, critique = progress.reworks >= MAX_REWORK, " ".join(verdict.critique)
         closed = replace(closed, status=FAILED if last else REWORK, error=critique[:2000])
-        await self._executions.end(task, closed)
+        await self._executions.end(task, closed, _outcome(task, capability, closed))
         if last:
             raise QualityNotReached(
                 f"after {progress.reworks + 1} attempts the quality is {verdict.quality:.2f}: {critique}"
@@ -233,7 +246,7 @@ class Studio:
         }
         ended = replace(closed, status=SUCCEEDED, asset_id=asset)
         summary = f"Made {brief.title} ({made.format}, {human(len(made.data))}) with {capability.name}."
-        return Produced(data, summary, made.data, (ended,), ())
+        return Produced(data, summary, made.data, (ended,), (_outcome(task, capability, ended),))
 
 
 def _resumed(past: Sequence[Execution]) -> tuple[Progress, Execution | None]:
@@ -262,6 +275,18 @@ def _brief(task: Task, draft: Draft, progress: Progress) -> Brief:
         max_resolution=int(args.get("max_resolution", 1920)),
         feedback=tuple(progress.feedback),
         key=f"{task.request.call_id}:{progress.attempt}",
+    )
+
+
+def _outcome(task: Task, capability: Capability, closed: ExecutionClosed) -> OutcomeRecorded:
+    return OutcomeRecorded(
+        tool_id=capability.tool_id,
+        provider=capability.provider,
+        step_type=task.step_type.value,
+        success=closed.status == SUCCEEDED,
+        latency_ms=closed.latency_ms,
+        quality=closed.quality_score,
+        cost_micros=closed.cost_micros,
     )
 
 

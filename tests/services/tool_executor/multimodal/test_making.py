@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -11,12 +12,13 @@ from typing import Any
 import pytest
 
 from libs.database import Dsns
-from libs.events import ToolSucceeded
-from libs.multimodal.ports import Producer
+from libs.errors import Unavailable
+from libs.events import ToolFailed, ToolSucceeded
+from libs.multimodal.ports import Brief, Producer
 from libs.objects import bodies
 from tests.support import platform, producers
 from tests.support.platform import RunningPlatform, plan, scripted_model, skills
-from tests.support.producers import SVG, Drawing
+from tests.support.producers import PICTURES, PLAIN, SVG, Drawing
 
 SOURCE: dict[str, Any] = {"title": "Parts", "source": "flowchart LR; a-->b"}
 Start = Callable[..., AbstractAsyncContextManager[RunningPlatform]]
@@ -88,3 +90,115 @@ async def test_switched_off_the_tools_neither_appear_nor_run(start: Start) -> No
         assert not [event for event in events if isinstance(event, ToolSucceeded)]
         assert "make-documents.diagram" not in {tool.name for tool in at.platform.skills.tools_for(platform.TENANT)}
     assert maker.briefs == []
+
+
+PAID = replace(PICTURES, provider="shop", formats=("png",), cost_micros=40_000, destination="shop.example")
+PICTURE = ("make-documents.picture", {"title": "Cat", "prompt": "a cat"})
+
+
+async def unanswered(brief: Brief) -> bytes:
+    raise Unavailable("the provider answered with HTTP 503")
+
+
+def failures(events: list[Any]) -> list[ToolFailed]:
+    return [event for event in events if isinstance(event, ToolFailed)]
+
+
+@pytest.mark.requirement("S3-17", "S3-19", "A33")
+async def test_provider_that_fails_is_named_when_another_stands_in(start: Start) -> None:
+    broken = Drawing(replace(PLAIN, provider="broken", priority=1), unanswered)
+    async with start(broken, Drawing(), calls=(("make-documents.diagram", SOURCE),)) as at:
+        events = await run(at)
+        assert await attempts(at) == [("broken", "failed"), ("test", "succeeded")]
+        (warning,) = first(events, ToolSucceeded).warnings
+        assert "broken/drawing failed: the provider answered with HTTP 503" in warning
+
+
+@pytest.mark.requirement("S3-17", "S3-24", "A33")
+async def test_provider_that_fails_alone_fails_the_step_in_its_words(start: Start) -> None:
+    async with start(Drawing(draw=unanswered), calls=(("make-documents.diagram", SOURCE),)) as at:
+        (failed,) = failures(await run(at))
+        assert failed.code == "PROVIDER_FAILED"
+        assert "HTTP 503" in failed.error
+        assert await attempts(at) == [("test", "failed")]
+
+
+@pytest.mark.requirement("S3-18", "S3-53")
+async def test_policy_is_asked_for_a_candidate_before_it_is_called(start: Start) -> None:
+    maker = Drawing()
+    async with start(maker, calls=(("make-documents.diagram", SOURCE),)) as at:
+        at.judge.denied.add("multimodal.tool.execute")
+        (failed,) = failures(await run(at))
+        assert failed.code == "NO_CAPABILITY"
+        assert maker.briefs == []
+        (record,) = [record for record in await at.audited("s") if record.action == "multimodal.tool.execute"]
+        assert (record.verdict, record.resource) == ("deny", "test/drawing")
+
+
+@pytest.mark.requirement("S3-19")
+async def test_paid_attempt_is_charged_to_its_turn(start: Start) -> None:
+    async with start(Drawing(PAID), calls=(PICTURE,)) as at:
+        assert (await result(at, await run(at)))["provider"] == "shop"
+        accounts = await at.platform.budgets.accounts(platform.TENANT, "s")
+        assert accounts.tenant.cost_micros.spent == PAID.cost_micros
+
+
+@pytest.mark.requirement("S3-19")
+async def test_price_above_the_calls_limit_buys_nothing(start: Start) -> None:
+    shop = Drawing(PAID)
+    async with start(shop, calls=((PICTURE[0], {**PICTURE[1], "max_cost_cents": 3}),)) as at:
+        (failed,) = failures(await run(at))
+        assert "it may cost 4 cents, and the call allows 3" in failed.error
+        assert shop.briefs == []
+
+
+@pytest.mark.requirement("S3-15", "A34")
+async def test_interrupted_paid_attempt_is_not_repeated(start: Start) -> None:
+    called, never = asyncio.Event(), asyncio.Event()
+
+    async def hang(brief: Brief) -> bytes:
+        called.set()
+        await never.wait()
+        return SVG
+
+    async with start(Drawing(PAID, hang), calls=(PICTURE,)) as at:
+        turn = await at.say("a cat", session="s", root=at.folder("a.txt"))
+        await at.decide(await at.asked(session="s"), session="s")
+        await called.wait()
+    again = Drawing(PAID)
+    async with start(again, calls=()) as at:
+        await at.finish(turn, session="s")
+        (failed,) = failures(await at.logged("s"))
+    assert failed.code == "PROVIDER_IN_DOUBT"
+    assert again.briefs == []
+
+
+@pytest.mark.requirement("S3-15", "A34")
+async def test_interrupted_attempt_goes_on_where_keys_are_honoured(start: Start) -> None:
+    called, never = asyncio.Event(), asyncio.Event()
+    keyed = replace(PAID, constraints={"honours_keys": True})
+
+    async def hang(brief: Brief) -> bytes:
+        called.set()
+        await never.wait()
+        return SVG
+
+    cut, again = Drawing(keyed, hang), Drawing(keyed)
+    async with start(cut, calls=(PICTURE,)) as at:
+        turn = await at.say("a cat", session="s", root=at.folder("a.txt"))
+        await at.decide(await at.asked(session="s"), session="s")
+        await called.wait()
+    async with start(again, calls=()) as at:
+        await at.finish(turn, session="s")
+        assert await attempts(at) == [("shop", "succeeded")]
+    assert [brief.key for brief in cut.briefs] == [brief.key for brief in again.briefs]
+
+
+@pytest.mark.requirement("S3-28", "S3-29")
+async def test_unhealthy_candidate_is_left_out_and_named(start: Start) -> None:
+    ill = Drawing(replace(PLAIN, provider="ill", priority=1), trouble="its program is not installed")
+    async with start(ill, Drawing(), calls=(("make-documents.diagram", SOURCE),)) as at:
+        events = await run(at)
+        (warning,) = first(events, ToolSucceeded).warnings
+        assert warning == "test/drawing was used in place of ill/drawing: its program is not installed"
+        assert ill.briefs == []
