@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from libs.events import CallsEraseRequested, ToolCancelRequested, ToolRequested
+from libs.multimodal.composing import Composer
+from libs.multimodal.critic import HeuristicCritic
 from libs.multimodal.ports import Critic, Producer, StepType
+from libs.multimodal.producers import local
 from libs.remote_tools import Server
 from libs.remote_tools.a2a_agent import A2aAgent
 from libs.remote_tools.mcp_server import McpServer
@@ -137,12 +140,14 @@ def _remote(platform: Platform, settings: Settings, choice: Choice) -> RemoteToo
 
 
 def _producers(platform: Platform, settings: Settings) -> Sequence[Producer]:
-    return (*vendors.configured(settings, platform.guarded_calls), *loaded(settings.multimodal.producers))
+    own = (*local(settings.multimodal.plantuml), Composer()) if settings.multimodal.local_producers else ()
+    bought = vendors.configured(settings, platform.guarded_calls)
+    return (*own, *bought, *loaded(settings.multimodal.producers))
 
 
 def _critics(seeing: Critic | None, step_type: StepType) -> Sequence[Critic]:
     """Return the critics of an asset; the next one judges where one does not answer."""
-    return (seeing,) if seeing is not None and step_type is StepType.IMAGE else ()
+    return (*((seeing,) if seeing is not None and step_type is StepType.IMAGE else ()), HeuristicCritic())
 
 
 def _outside(platform: Platform, remote: RemoteTools, name: str) -> Tool | None:

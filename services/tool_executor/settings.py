@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
@@ -44,6 +45,10 @@ class Multimodal(BaseModel):
     """The highest cost tier of a capability that may be used: free, low, medium or high."""
     ranking: Ranking = Ranking.SHADOW
     """Whether the ranking by earlier outcomes only logs where it differs, or breaks ties: shadow or active."""
+    local_producers: bool = True
+    """Whether the producers of this machine are offered: Mermaid, Graphviz, charts, Pillow, documents and so on."""
+    plantuml: Path | None = None
+    """The jar of PlantUML, if there is one."""
     producers: tuple[str, ...] = ()
     """Producers from outside: each `module:attribute` or an entry point of `suma.multimodal`, with `@sha256:…` where
     pinned.

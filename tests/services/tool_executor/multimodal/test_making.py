@@ -30,10 +30,16 @@ def start(home: Dsns, tmp_path: Path) -> Start:
 
     @asynccontextmanager
     async def started(
-        *makers: Producer, calls: tuple[tuple[str, dict[str, Any]], ...], enabled: bool = True, **ports: Any
+        *makers: Producer,
+        calls: tuple[tuple[str, dict[str, Any]], ...],
+        enabled: bool = True,
+        local: bool = False,
+        **ports: Any,
     ) -> AsyncIterator[RunningPlatform]:
         producers.PRODUCERS[:] = makers
-        settings = {"tool_executor": {"multimodal": {"producers": ["tests.support.producers:given"]}}}
+        settings = {
+            "tool_executor": {"multimodal": {"producers": ["tests.support.producers:given"], "local_producers": local}}
+        }
         async with platform.run_platform(
             home,
             tmp_path,
@@ -202,3 +208,24 @@ async def test_unhealthy_candidate_is_left_out_and_named(start: Start) -> None:
         (warning,) = first(events, ToolSucceeded).warnings
         assert warning == "test/drawing was used in place of ill/drawing: its program is not installed"
         assert ill.briefs == []
+
+
+@pytest.mark.requirement("S3-14", "S3-24")
+async def test_diagram_of_mermaid_is_drawn_and_judged_here(start: Start) -> None:
+    call = ("make-documents.diagram", {**SOURCE, "save_as": "parts.svg"})
+    async with start(calls=(call,), local=True) as at:
+        made = await result(at, await run(at))
+        assert (made["provider"], made["tool_id"], made["path"]) == ("local", "mermaid", "parts.svg")
+        assert 0 < made["quality"] <= 1
+        assert (at.root / "work" / "parts.svg").read_bytes().startswith(b"<svg")
+
+
+@pytest.mark.requirement("S3-24", "A33")
+async def test_poor_diagram_is_drawn_three_times_then_fails_with_its_critique(start: Start) -> None:
+    maker = Drawing()
+    call = ("make-documents.diagram", {**SOURCE, "rubric": {"clarity": 1.0}})
+    async with start(maker, calls=(call,)) as at:
+        (failed,) = failures(await run(at))
+        assert failed.code == "QUALITY_NOT_REACHED"
+        assert [status for _, status in await attempts(at)] == ["rework", "rework", "failed"]
+        assert [len(brief.feedback) > 0 for brief in maker.briefs] == [False, True, True]
