@@ -222,9 +222,11 @@ async def test_diagram_of_mermaid_is_drawn_and_judged_here(start: Start) -> None
 
 @pytest.mark.requirement("S3-24", "A33")
 async def test_poor_diagram_is_drawn_three_times_then_fails_with_its_critique(start: Start) -> None:
-    maker = Drawing()
-    call = ("make-documents.diagram", {**SOURCE, "rubric": {"clarity": 1.0}})
-    async with start(maker, calls=(call,)) as at:
+    async def blank(brief: Brief) -> bytes:
+        return b'<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200"/>'
+
+    maker = Drawing(draw=blank)
+    async with start(maker, calls=(("make-documents.diagram", SOURCE),)) as at:
         (failed,) = failures(await run(at))
         assert failed.code == "QUALITY_NOT_REACHED"
         assert [status for _, status in await attempts(at)] == ["rework", "rework", "failed"]
