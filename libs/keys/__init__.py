@@ -12,5 +12,7 @@ __all__ = [
     "Keys",
     "Signature",
     "canonical",
+    "certificates",
     "file",
+    "sealing",
 ]

@@ -16,8 +16,11 @@ UPLOADS = "uploads"
 STAGES = "stages"
 """The areas of staged contents, one for each turn: they are cleared once its stage has ended."""
 
+ASSETS = "assets"
+"""The areas of multimodal assets, one for each class of retention: the executor's rows refer to their blobs."""
+
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_AREA = re.compile(rf"{UPLOADS}|{STAGES}/[A-Za-z0-9][A-Za-z0-9._-]{{0,63}}")
+_AREA = re.compile(rf"{UPLOADS}|(?:{STAGES}|{ASSETS})/[A-Za-z0-9][A-Za-z0-9._-]{{0,63}}")
 _UNQUOTABLE = re.compile(r"[^ !#-\[\]-~]")
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 

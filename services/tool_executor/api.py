@@ -26,6 +26,7 @@ from services.tool_executor import examples, folders, previews, shown_diff
 from services.tool_executor.content import Contents
 from services.tool_executor.history import History, Purge
 from services.tool_executor.knowledge import Sources
+from services.tool_executor.multimodal.assets import Assets
 from services.tool_executor.multimodal.executions import Executions
 from services.tool_executor.multimodal.registry import Registry
 from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
@@ -59,6 +60,7 @@ class ExecutorState:
     contents: Contents
     executions: Executions
     registry: Registry
+    assets: Assets
 
     async def look(
         self,

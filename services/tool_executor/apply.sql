@@ -310,6 +310,6 @@ begin
         'call.dead', 'turn.cancel', 'stage.append', 'snapshot.add', 'journal.put', 'journal.free', 'skill.approve',
         'skill.revoke', 'tool.approve', 'tool.revoke', 'session.erase', 'capability.check', 'execution.leave'
     );
-    return done;
+    return done || executor.apply_assets(changes);
 end
 $$;

@@ -34,6 +34,7 @@ from services.tool_executor.blobs import clearing
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.effects.external_calls import Effects
 from services.tool_executor.history import History
+from services.tool_executor.multimodal.assets import collecting
 from services.tool_executor.rows import (
     CallDead,
     ExecutionsLeft,
@@ -118,7 +119,7 @@ class Handlers:
         """Erase what is kept of a session. Raises BadGrant."""
         session = cause.session or ""
         grants.verify_erasure(self._platform.keys, event.data.grant, tenant=cause.tenant, session=session)
-        return Changeset(cause).put(SessionErased(session))
+        return Changeset(cause).put(SessionErased(session)).start(collecting(cause.id))
 
     async def run(self, lease: Lease) -> CallOutput:
         return await self._work.do(lease, calls.request_of(lease), Cause.of_lease(lease).session or "")

@@ -28,7 +28,8 @@ from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
 from services.tool_executor.indexes import Indexes
 from services.tool_executor.knowledge import Sources
-from services.tool_executor.multimodal import routes, vendors, vision
+from services.tool_executor.multimodal import asset_routes, routes, vendors, vision
+from services.tool_executor.multimodal.assets import ASSETS, Assets
 from services.tool_executor.multimodal.executions import Executions
 from services.tool_executor.multimodal.registry import Registry, loaded
 from services.tool_executor.multimodal.router import Router
@@ -60,6 +61,7 @@ def build(platform: Platform) -> Service:
     choice = Choice(platform.sandboxes)
     commands = CommandRuns(choice, settings.commands)
     remote, cleared = _remote(platform, settings, choice), ContentsCleared(platform.objects)
+    assets = Assets(platform, settings.assets)
     outside = partial(_outside, platform, remote)
     chain = Chain(platform, workspaces, outside, settings.web)
     registry = Registry(platform, _producers(platform, settings) if platform.skills.multimodal else ())
@@ -96,6 +98,7 @@ def build(platform: Platform) -> Service:
         contents,
         executions,
         registry,
+        assets,
     )
     return Service(
         GROUP,
@@ -108,11 +111,12 @@ def build(platform: Platform) -> Service:
             Kind(TOOL, on.run, on.ended, on.failed, settings.calls_at_once, settings.calls_at_once_per_tenant),
             Kind(HISTORY, history.run, history.ended, history.failed, settings.calls_at_once),
             Kind(CONTENTS, cleared.run, cleared.ended, cleared.failed, settings.calls_at_once),
+            Kind(ASSETS, assets.run, assets.ended, assets.failed, settings.calls_at_once),
             Kind(EFFECT, effects.run, effects.ended, effects.failed, room, each, tries),
             Kind(SETTLE, effects.settle, effects.settled, effects.unsettled, room, each, tries),
         ],
         schema=SCHEMA,
-        api=Api(api.build(state, routes.router)),
+        api=Api(api.build(state, routes.router, asset_routes.router)),
         queries={"facts": state.facts, "passages": state.passages},
         tasks=[
             commands.sweep,

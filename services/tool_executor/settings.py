@@ -14,6 +14,7 @@ from libs.multimodal.ranking import Ranking
 from libs.remote_tools import RemoteServer
 from libs.remote_tools.settings import NAME, RESERVED
 from libs.workspace.roots import Root
+from services.tool_executor.multimodal.asset_settings import Retention
 from services.tool_executor.multimodal.provider_settings import ImageProvider, VisionModel
 from services.tool_executor.tools.limits import Limits
 
@@ -108,6 +109,8 @@ class Settings(Limits):
     """Maximum of all files of one folder; a search counts the others as stale."""
     index_passages_most: int = Field(default=20_000, ge=0)
     """Passages of one folder that are found by their meaning, of 0.8 KB each; other files are found by their words."""
+    assets: Retention = Field(default_factory=Retention)
+    """How long made pictures and documents are kept, and which of them are encrypted."""
     block_on_stale: bool = False
     """Refuse a search while files are not indexed as they are, instead of a warning in its answer (S4-23)."""
 

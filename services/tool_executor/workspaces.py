@@ -46,7 +46,7 @@ from services.tool_executor.settings import Settings
 
 HERE = Path(__file__).parent
 GROUP = "tool_executor"
-SCHEMA = Schema("executor", HERE / "migrations", [HERE / "apply.sql"], users=(GROUP,))
+SCHEMA = Schema("executor", HERE / "migrations", [HERE / "multimodal/assets.sql", HERE / "apply.sql"], users=(GROUP,))
 ROOTS, BLOB_CACHES = "roots.json", "shelves"
 _ROOTS = TypeAdapter(list[Annotated[Root, BeforeValidator(Root.of)]])
 LOOK_SECONDS = 2.0

@@ -18,6 +18,7 @@ WITH_ANOTHER = {
     "gateway.uploads": "`upload.drop`, by principal",
     "gateway.upload_parts": "`upload.drop`, with their upload",
     "gateway.upload_blobs": "collected once nothing refers to them",
+    "executor.asset_contents": "collected once no asset names them",
 }
 """Tables that are erased by another way."""
 KEPT = {

@@ -484,7 +484,7 @@ from gateway.session_events order by session_id, seq
 """
 AUDIT = "select tenant_id, position, event_id, record, leaf, link from audit.audit_events order by tenant_id, position"
 LEFT = """
-select 'lease' as what, grp || ' ' || kind || ' ' || id as which from bus.leases where kind <> 'history'
+select 'lease' as what, grp || ' ' || kind || ' ' || id as which from bus.leases where kind not in ('history', 'assets')
 union all select state || ' event', grp || ' ' || type || ' ' || event_id || ': ' || error from bus.parked
 union all select 'parked row of the inbox', grp || ' ' || id from bus.inbox where state = 'parked'
 """

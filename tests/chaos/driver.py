@@ -150,7 +150,7 @@ async def until_over(where: Dsns, services: Sequence[Service]) -> None:
 
 
 LEFT = """
-select 'lease' as what, id from bus.leases where kind <> 'history'
+select 'lease' as what, id from bus.leases where kind not in ('history', 'assets')
 union all select 'parked', event_id from bus.parked where state = 'parked'
 union all select listens.grp, log.type || ' ' || log.event_id from unnest($1::text[], $2::text[]) as listens(grp, type)
 join bus.log using (type) where not exists (select from bus.inbox where inbox.grp = listens.grp and inbox.id =

@@ -30,7 +30,7 @@ CHECK_SECONDS = 300.0
 CHECKER = Path(__file__).with_name("checker.py")
 
 WAITING = """
-select count(*) || ' leases of ' || grp from bus.leases where kind <> 'history' group by grp
+select count(*) || ' leases of ' || grp from bus.leases where kind not in ('history', 'assets') group by grp
 union all select count(*) || ' parked events of ' || grp from bus.parked where state = 'parked' group by grp
 union all select p.grp || ' is behind by ' || sum(h.next - 1 - coalesce(o.position, 0))
 from bus.partitions p join bus.heads h using (topic, part)

@@ -63,7 +63,7 @@ where log.position > coalesce(seen.position, 0) order by log.at, log.topic, log.
 """
 """Return new events, by the last seen position of each partition."""
 OPEN = """
-select kind as what from bus.leases where kind <> 'history'
+select kind as what from bus.leases where kind not in ('history', 'assets')
 union all select type from bus.parked where state = 'parked'
 """
 REPOSITORY = Path(__file__).parents[2]
