@@ -123,11 +123,9 @@ def of_table(
     if form is not None:
         merged: defaultdict[str, list[float]] = defaultdict(list)
         for key, each in values.items():
-            merged[_date(key, form)[: size or 10].ljust(10, "-")].extend(each)
-        values = {
-            f"{key[:4]}-{key[5:7].strip('-') or '01'}-{key[8:].strip('-') or '01'}": merged[key]
-            for key in sorted(merged)
-        }
+            date = _date(key, form)
+            merged[date[:size] + FIRST[size:] if size else date].extend(each)
+        values = dict(sorted(merged.items()))
     how = wanted.total if y is not None else "count"
     label = "rows" if y is None else names[y] if how == "sum" else f"{how} of {names[y]}"
     series = _Series(

@@ -5,19 +5,21 @@ Pure over the folder, and bounded; it runs in a thread. Each attempt after a cri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from libs.errors import Rejected
-from libs.multimodal.ports import StepType
+from libs.multimodal.ports import MEDIA_TYPES, Input, StepType
 from libs.workspace.stage import Stage
 from services.tool_executor.multimodal import charts, diagrams, source_code
 from services.tool_executor.multimodal.diagrams import NothingToDraw
 
 COUNTED_MOST = 200_000
 """Files that a chart counts."""
-PAGE_BYTES_MOST = 4 << 20
+PAGE_BYTES_MOST, PICTURES_BYTES_MOST = 4 << 20, 64 << 20
+FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
+"""The format of a picture that can be arranged, by its file's ending."""
 
 
 class Incomplete(Rejected):
@@ -35,6 +37,8 @@ class Draft:
     prompt: str = ""
     title: str = ""
     content: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
+    """Pictures of the folder, beside the assets that the args name. They have no id."""
     warnings: tuple[str, ...] = ()
 
 
@@ -66,7 +70,8 @@ def draft(
             wishes = "".join(f"\n{each}" for each in feedback)
             return Draft(prompt=f"{args.get('prompt', '')}{wishes}", title=title)
         case StepType.ARRANGE:
-            return Draft(title=title, content={"layout": args.get("layout", "grid")})
+            inputs = tuple(_pictures(stage, args.get("files", ()), check))
+            return Draft(title=title, content={"layout": args.get("layout", "grid")}, inputs=inputs)
         case StepType.COMPOSE:
             return Draft(title=title, content={"sections": args.get("sections", [])})
     if stage is None:
@@ -119,6 +124,24 @@ def _page(stage: Stage, args: Mapping[str, Any], title: str) -> Draft:
     if found.truncated:
         raise Incomplete(f"{args['page']} is larger than {PAGE_BYTES_MOST >> 20} MB; capture a smaller page.")
     return Draft(title=title, content={"html": found.data.decode("utf-8", "replace")})
+
+
+def _pictures(stage: Stage | None, paths: Sequence[str], check: Callable[[], None]) -> Iterator[Input]:
+    """Yield pictures of the folder, up to a total of `PICTURES_BYTES_MOST`."""
+    left = PICTURES_BYTES_MOST
+    for path in paths:
+        check()
+        if stage is None:
+            raise Incomplete(f"This session has no folder, so {path} cannot be read; open one.")
+        node = stage.get_metadata(path)
+        form = FORMATS.get(node.extension)
+        if form is None:
+            raise Incomplete(f"{path} is no picture; name files of the forms {', '.join(FORMATS)}.")
+        found = stage.read_content(node.path, left)
+        if found.truncated:
+            raise Incomplete(f"The pictures have more than {PICTURES_BYTES_MOST >> 20} MB; arrange fewer at once.")
+        left -= len(found.data)
+        yield Input("", found.data, MEDIA_TYPES[form], title=node.name)
 
 
 def _folder(stage: Stage, args: Mapping[str, Any]) -> str:

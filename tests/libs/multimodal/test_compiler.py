@@ -133,7 +133,7 @@ def test_each_problem_names_the_step_and_the_mend(tasks: list[Json], told: str) 
     assert any(told in problem for problem in refused(*tasks))
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     assert len(refused(picture("a", "x"), picture("b", **IMAGE), document("c", modality="image"))) == 4
 
 

@@ -53,7 +53,7 @@ def test_each_fault_names_the_step_and_the_mend(change: dict[str, Any], told: st
     assert told in str(refused.value)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(PlanRefused) as refused:
         dsl.read({"version": "2.0", "tasks": [{"task_id": "a"}, "no task"]})
     assert len(refused.value.problems) == 4

@@ -92,7 +92,7 @@ def test_unknown_parts_are_asked_about(read: Read, text: str, unknown: str) -> N
 @pytest.mark.parametrize(
     "text", ["make a folder called charts", "give me an overview of this folder", "find duplicates"]
 )
-def test_other_requests_stay_what_they_were(read: Read, text: str) -> None:
+def test_other_requests_are_planned_as_before(read: Read, text: str) -> None:
     outcome = read(text)
     assert isinstance(outcome, PlanDraft)
     assert not any(step.tool.startswith("make-documents") for step in outcome.plan.steps)
@@ -103,7 +103,7 @@ def test_a_taken_name_is_not_used_again(read: Read) -> None:
     assert calls(read(OVERVIEW, workspace=workspace))[-1][1]["save_as"] == "architecture-overview (2).pdf"
 
 
-async def test_the_critic_approves_what_was_asked_for(model: OfflineModel, catalogue: Sequence[ToolDefinition]) -> None:
+async def test_the_critic_approves_a_drawing(model: OfflineModel, catalogue: Sequence[ToolDefinition]) -> None:
     for text in (OVERVIEW, "draw a component diagram of Docs"):
         task = Task.model_validate({"text": text, "intent": "", "tools": ("*",), "workspace": FOLDER})
         drafted = await model.plan(task, catalogue)

@@ -211,3 +211,13 @@ def test_a_chart_reads_nothing_from_an_address(tmp_path: Path) -> None:
 def test_the_critique_goes_into_the_words_of_a_picture(tmp_path: Path) -> None:
     found = drawn(tmp_path, {}, {"prompt": "a cat"}, "generate_image", feedback=["Make it larger."])
     assert found.prompt == "a cat\nMake it larger."
+
+
+def test_pictures_of_the_folder_are_arranged(tmp_path: Path) -> None:
+    found = drawn(tmp_path, {"a.png": b"1", "b.JPG": b"2", "c.txt": ""}, {"files": ["a.png", "b.JPG"]}, "compose_image")
+    assert [(each.title, each.data, each.media_type) for each in found.inputs] == [
+        ("a.png", b"1", "image/png"),
+        ("b.JPG", b"2", "image/jpeg"),
+    ]
+    with pytest.raises(Incomplete, match=r"c\.txt is no picture"):
+        drawn(tmp_path, {}, {"files": ["c.txt"]}, "compose_image")
