@@ -88,11 +88,11 @@ async def stream(
     """
     if start >= end:
         return
-    headers, left = {**heading(caller, service, tenant), "Range": f"bytes={start}-{end - 1}"}, end - start
+    part, headers, left = {"start": start, "end": end}, heading(caller, service, tenant), end - start
     try:
         async with (
             caller.clients[service]() as client,
-            client.stream("GET", path, headers=headers, timeout=seconds) as got,
+            client.stream("GET", path, params=part, headers=headers, timeout=seconds) as got,
         ):
             if got.status_code >= 500:
                 raise failed(service, got.status_code)

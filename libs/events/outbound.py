@@ -103,8 +103,8 @@ class StepChanged(Event):
     result: Asset | None = None
     """The result of a step that succeeded, if it is too large for an event."""
     data: Json = None
-    """The result itself, of a command or in a turn of one given call. A large one is in `result`; of a large one of a
-    command, this is an excerpt.
+    """The result itself, of a command, a picture or a document, or in a turn of one given call. A large one is in
+    `result`; of a large one of a command, this is an excerpt.
     """
     verdict: str = ""
     """The policy's verdict on the last attempt: allow | ask | deny."""

@@ -121,6 +121,11 @@ class Skills:
         found = self._known[0][1].get(name) if self.tools else None
         return found is not None and found.runs_program
 
+    def makes_asset(self, name: str) -> bool:
+        """Return whether a tool's result names a picture or a document."""
+        found = self._known[0][1].get(name) if self.tools else None
+        return found is not None and found.primitive is Primitive.MULTIMODAL
+
     def tool(self, name: str) -> ToolDefinition:
         """Return the tool of this name.
 

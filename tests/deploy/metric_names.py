@@ -12,7 +12,8 @@ from libs.telemetry import metrics
 NOT_OURS = {"up", "process_resident_memory_bytes", "process_cpu_seconds_total"}
 """Prometheus's own metrics, and those that its client adds."""
 ENDINGS = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
-_NAME = re.compile(r"\b((?:suma|gateway|conversation|sa01|fsm|somabrain|process|up)(?:_\w+)?)(?=[\s{\[)]|$)")
+_PREFIXES = "suma|gateway|conversation|sa01|fsm|somabrain|process|multimodal|portfolio|capability|up"
+_NAME = re.compile(rf"\b((?:{_PREFIXES})(?:_\w+)?)(?=[\s{{\[)]|$)")
 
 
 def unknown_names(expressions: Iterable[str]) -> set[str]:

@@ -216,8 +216,9 @@ class UnitOfWork:
     def _shown_data(self, turn_id: str, run: StepRun) -> Json:
         if self._of_given_call(turn_id):
             return _data(run)
-        # A command's output stays with its turn when its changes are discarded.
-        return _data_or_excerpt(run) if self._skills.runs_program(run.step.tool) else None
+        # A command's output, and an asset, stay with their turn when its changes are discarded.
+        shown = self._skills.runs_program(run.step.tool) or self._skills.makes_asset(run.step.tool)
+        return _data_or_excerpt(run) if shown else None
 
     def _of_given_call(self, turn_id: str) -> bool:
         turn = self.conversation.turn
