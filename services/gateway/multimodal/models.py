@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from libs.events import Hitl
 from services.gateway.http.models import Id, RequestModel, ResponseModel
-from services.gateway.sessions.models import Root, Text, Title
+from services.gateway.sessions.models import Root, Text, Title, unless
 
 
 class NewJob(RequestModel):
@@ -17,10 +17,13 @@ class NewJob(RequestModel):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "oneOf": [
-                {"required": ["request"], "properties": {"plan": {"type": "null"}}},
-                {"required": ["plan"], "properties": {"request": {"type": "null"}}},
-            ]
+            "if": {"required": ["plan"], "properties": {"plan": {"type": "object"}}},
+            "then": {"properties": {"request": {"type": "null"}}, **unless("session_id", "root", "title")},
+            "else": {
+                "required": ["request"],
+                "properties": {"request": {"type": "string"}},
+                **unless("session_id", "root", "title"),
+            },
         }
     )
 

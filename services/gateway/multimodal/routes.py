@@ -6,6 +6,7 @@ attempts, the assets and their provenance.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -16,13 +17,15 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from libs.clients import multimodal
 from libs.errors import NotFound
 from libs.identity import Principal
+from libs.multimodal.compiler import planned
+from libs.multimodal.dsl import PlanRefused
 from services.gateway.files import assets
 from services.gateway.files.assets import ANSWERS, OUT_OF_RANGE
 from services.gateway.files.store import StoredAsset
 from services.gateway.http import commands
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import IdempotencyKey, IdempotentRequest
-from services.gateway.http.errors import raises
+from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
 from services.gateway.identity import access
 from services.gateway.identity.lasting_access import Access, AccessChanged
@@ -59,6 +62,11 @@ AssetId = Annotated[Id, Path()]
 State = Literal["open", "completed", "refused", "failed", "cancelled"]
 
 
+PLAN_REFUSED = Refusal(
+    422, "PLAN_REFUSED", 'Step "srs": it depends on "charts", which is no task; the tasks are chart.'
+)
+
+
 class Disabled(NotFound):
     """Pictures and documents are not enabled here; set SA01_ENABLE_multimodal_capabilities=true and restart."""
 
@@ -80,7 +88,7 @@ class NoSuchResult(NotFound):
 @router.post(
     "/v1/multimodal/jobs",
     status_code=202,
-    responses=raises(Disabled, *SENDING),
+    responses=raises(Disabled, PLAN_REFUSED, *SENDING),
 )
 async def begin(
     request: Request, here: Here, who: Authenticated, body: NewJob, key: IdempotencyKey = None
@@ -93,6 +101,10 @@ async def begin(
     text, title = body.request or "", body.title
     if body.plan is not None:
         text = orjson.dumps(body.plan).decode()
+        plan = await asyncio.to_thread(planned, text, here.platform.skills.tools_for(who.tenant))
+        if plan is None:
+            raise PlanRefused(['The plan has no version and tasks; write {"version": "1.0", "tasks": […]}.'])
+        title = title or plan.steps[-1].description[:200] or None
     message = FirstMessage(
         text=text,
         session_id=body.session_id,

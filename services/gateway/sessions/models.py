@@ -58,7 +58,7 @@ def _no(*names: str) -> dict[str, Any]:
     return {"properties": {name: {"type": "null"} for name in names}}
 
 
-def _unless(name: str, *others: str) -> dict[str, Any]:
+def unless(name: str, *others: str) -> dict[str, Any]:
     """Return a schema in which none of the others is given with this text. Generators of clients lose the properties
     beside an `anyOf`, and ignore `if`.
     """
@@ -68,7 +68,7 @@ def _unless(name: str, *others: str) -> dict[str, Any]:
 class FirstMessage(NewMessage):
     """A message; without `session_id` it opens a new session."""
 
-    model_config = ConfigDict(json_schema_extra=_unless("session_id", "root", "title"))
+    model_config = ConfigDict(json_schema_extra=unless("session_id", "root", "title"))
 
     session_id: Id | None = None
     title: Title | None = None
@@ -167,7 +167,7 @@ class Purge(RequestModel):
 class Rollback(RequestModel):
     """Undo to a snapshot of the open turn's stage, or undo a commit; the last commit if neither is named."""
 
-    model_config = ConfigDict(json_schema_extra=_unless("snapshot", "commit_id"))
+    model_config = ConfigDict(json_schema_extra=unless("snapshot", "commit_id"))
 
     snapshot: Id | None = None
     commit_id: Id | None = None

@@ -157,8 +157,18 @@ async def test_a_document_of_the_dsl_becomes_the_message(jobs: Jobs) -> None:
     assert '"task_id":"chart"' in sent["text"]
 
 
+@pytest.mark.requirement("A35")
+async def test_a_document_is_refused_with_every_problem(jobs: Jobs) -> None:
+    wrong = {**DOCUMENT, "tasks": [{**DOCUMENT["tasks"][0], "depends_on": ["nothing"], "modality": "document"}]}
+    answer = await jobs.http.post("/v1/multimodal/jobs", json={"plan": wrong})
+    assert (answer.status_code, answer.json()["code"]) == (422, "PLAN_REFUSED")
+    assert "nothing" in answer.json()["detail"]
+    assert "modality" in answer.json()["detail"]
+    assert (await jobs.http.get("/v1/multimodal/jobs")).json()["jobs"] == []
+
+
 async def test_a_job_needs_words_or_a_plan(jobs: Jobs) -> None:
-    for body in ({}, {**WORDS, "plan": DOCUMENT}):
+    for body in ({}, {**WORDS, "plan": DOCUMENT}, {"plan": {}}):
         assert (await jobs.http.post("/v1/multimodal/jobs", json=body)).status_code == 422
 
 
