@@ -22,6 +22,7 @@ if not __package__:
 from libs.multimodal.renderer import svg
 from libs.multimodal.renderer.confine import confine
 from libs.multimodal.renderer.frames import packed, unpacked
+from libs.multimodal.renderer.labels import Measure
 
 Answer = tuple[dict[str, Any], list[bytes]]
 SCALE_MOST = 2.0
@@ -45,6 +46,7 @@ class Refused(Exception):
 # Diagrams
 
 MERMAID_MOST = 50_000
+HTML_IMAGE = re.compile(r"<\s{0,9}img\b", re.I)
 LINE = re.compile(r"(?:on|at|near|in) line\s{1,3}(\d{1,6})")
 QUOTED = re.compile(r'"([^"\n]{1,200})"')
 SECURE = ("secure", "securityLevel", "startOnLoad", "maxTextSize", "maxEdges", "htmlLabels", "flowchart", "themeCSS")
@@ -54,10 +56,7 @@ SECURE = ("secure", "securityLevel", "startOnLoad", "maxTextSize", "maxEdges", "
 def mermaid(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
     import mermaidx
 
-    # Labels as SVG text: foreign objects are HTML, and few programs draw them.
     settings = {
-        "htmlLabels": False,
-        "flowchart": {"htmlLabels": False},
         "securityLevel": "strict",
         "secure": SECURE,
         "maxTextSize": MERMAID_MOST,
@@ -65,6 +64,8 @@ def mermaid(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
         "fontFamily": FONT,
     }
     source = str(head["source"])
+    if HTML_IMAGE.search(source):
+        raise Refused("a label has an HTML <img>, and pictures are not loaded; leave it out")
     if len(source) > MERMAID_MOST:
         raise Refused(f"Mermaid reads at most {MERMAID_MOST:,} characters; draw fewer nodes")
     try:
@@ -72,14 +73,20 @@ def mermaid(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
     except BROKEN as error:
         raise _wrong("Mermaid", str(error)) from error
     labels = [] if source.lstrip().startswith("%%{") else [_plain(label) for label in QUOTED.findall(source)]
-    return _drawing(drawn.encode(), head, labels, f"mermaidx {mermaidx.__version__}")
+    return _drawing(drawn.encode(), head, labels, f"mermaidx {mermaidx.__version__}", _width)
+
+
+def _width(text: str, size: float, bold: bool) -> float:
+    """Measure with the font that Mermaid's layout is made with."""
+    from mermaidx.font_metrics import get_font
+
+    return float(get_font("bold" if bold else "normal").measure(text, size)["width"])
 
 
 READS = frozenset(["image", "imagepath", "shapefile", "fontpath", "stylesheet", "_background"])
 """Attributes of Graphviz that name a file or page."""
 BARE = re.compile(r'label\s{0,9}=\s{0,9}""')
 NODES_MOST, EDGES_MOST = 1_000, 3_000
-HTML_IMAGE = re.compile(r"<\s*img\b", re.I)
 
 
 def dot(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
@@ -207,8 +214,10 @@ def clean(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
     return _drawing(blobs[0], head, [], str(head.get("model", "")))
 
 
-def _drawing(raw: bytes, head: Mapping[str, Any], labels: Sequence[str], model: str) -> Answer:
-    drawn = _cleaned(raw)
+def _drawing(
+    raw: bytes, head: Mapping[str, Any], labels: Sequence[str], model: str, measure: Measure | None = None
+) -> Answer:
+    drawn = _cleaned(raw, measure)
     side, form = float(head["side"]), head["format"]
     told: dict[str, Any] = {
         "model": model,
@@ -224,9 +233,9 @@ def _drawing(raw: bytes, head: Mapping[str, Any], labels: Sequence[str], model: 
     return {**told, "width": width, "height": height}, [png]
 
 
-def _cleaned(raw: bytes) -> svg.Drawing:
+def _cleaned(raw: bytes, measure: Measure | None = None) -> svg.Drawing:
     try:
-        return svg.clean(raw)
+        return svg.clean(raw, measure)
     except svg.Unsafe as error:
         raise Refused(str(error)) from error
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from html import escape
 from xml.parsers import expat
 
+from libs.multimodal.renderer.labels import Label, Measure
+
 SVG, XLINK, XML = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink", "http://www.w3.org/XML/1998/namespace"
 DRAWN = {"path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "image", "use"}
 UNSEEN = {"defs", "marker", "clipPath", "mask", "pattern", "symbol", "linearGradient", "radialGradient", "filter"}
@@ -49,9 +51,13 @@ class Drawing:
     texts: list[str] = field(default_factory=list)
 
 
-def clean(raw: bytes) -> Drawing:
-    """Return the cleaned and measured drawing. Raises Unsafe."""
-    cleaner = _Cleaner()
+def clean(raw: bytes, measure: Measure | None = None) -> Drawing:
+    """Return the cleaned and measured drawing. With `measure` the words of foreign objects are kept as text.
+
+    Raises:
+        Unsafe: it is no SVG, or too large.
+    """
+    cleaner = _Cleaner(measure)
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler, parser.EndElementHandler = cleaner.began, cleaner.ended
     parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = cleaner.said, cleaner.doctype
@@ -73,7 +79,9 @@ class _Open:
 
 
 class _Cleaner:
-    def __init__(self) -> None:
+    def __init__(self, measure: Measure | None) -> None:
+        self._measure = measure
+        self._label: Label | None = None
         self._out: list[str] = []
         self._open: list[_Open] = []
         self._skipping = self._elements = 0
@@ -95,6 +103,12 @@ class _Cleaner:
         self._elements += 1
         if self._elements > ELEMENTS_MOST:
             raise Unsafe(f"it has more than {ELEMENTS_MOST:,} elements; draw less")
+        if self._label is not None:
+            self._label.began(name, attributes)
+            return
+        if self._measure and self._open and not self._skipping and (space, name) == (SVG, "foreignObject"):
+            self._label = Label(attributes, self._measure)
+            return
         if self._skipping or space != SVG or name not in KEPT or (not self._open and name != "svg"):
             self._skipping += 1
             return
@@ -117,6 +131,11 @@ class _Cleaner:
         self._out.append(f"<{'g' if name == 'a' else name}{written}>")
 
     def ended(self, tag: str) -> None:
+        if self._label is not None:
+            if self._label.ended():
+                self._labelled(self._label)
+                self._label = None
+            return
         if self._skipping:
             self._skipping -= 1
             return
@@ -125,12 +144,14 @@ class _Cleaner:
             self._styled("".join(self._style))
             self._style = []
         elif name == "text":
-            if (text := " ".join("".join(self._text).split())) and len(self._found.texts) < TEXTS_MOST:
-                self._found.texts.append(text[:500])
+            self._texted(" ".join("".join(self._text).split()))
             self._text = []
         self._out.append(f"</{'g' if name == 'a' else name}>")
 
     def said(self, words: str) -> None:
+        if self._label is not None:
+            self._label.said(words)
+            return
         if self._skipping or not self._open:
             return
         inside = self._open[-1]
@@ -143,6 +164,17 @@ class _Cleaner:
             self._smallest = min(self._smallest, inside.size * inside.scale)
         elif self._text:
             self._text.append(" ")
+
+    def _labelled(self, label: Label) -> None:
+        if text := label.text:
+            self._out.append(label.drawn())
+            self._texted(text)
+            self._smallest = min(self._smallest, label.size * self._open[-1].scale)
+            self._found.marks += 1
+
+    def _texted(self, text: str) -> None:
+        if text and len(self._found.texts) < TEXTS_MOST:
+            self._found.texts.append(text[:500])
 
     def drawing(self) -> Drawing:
         found = self._found
