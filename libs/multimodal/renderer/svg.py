@@ -143,6 +143,8 @@ class _Cleaner:
         if name == "style":
             self._styled("".join(self._style))
             self._style = []
+        elif name == "tspan" and self._text:
+            self._text.append(" ")
         elif name == "text":
             self._texted(" ".join("".join(self._text).split()))
             self._text = []
