@@ -1,4 +1,4 @@
--- What came of attempts with each capability, as sums: no content, and nothing of a person.
+-- Outcomes of attempts with each capability, as sums: no content, and nothing of a person.
 create table memory.outcomes (
     tenant_id text not null,
     tool_id text not null,

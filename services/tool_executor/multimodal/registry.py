@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.changes.rows import names_of
 from libs.errors import Rejected, SumaError
 from libs.multimodal.ports import Capability, Modality, Producer, StepType
 from libs.resilience import State
 from libs.runtime import Platform
 from libs.telemetry import logger, metrics
-from libs.tools.loading import attribute
+from libs.tools import attribute
 from services.tool_executor.rows import CapabilityChecked
 from services.tool_executor.workspaces import GROUP
 
@@ -146,7 +145,7 @@ class Registry:
 
     def _row(self, entry: Entry) -> CapabilityChecked:
         shown = self.described(entry)
-        return CapabilityChecked(**{name: shown[name] for name in names_of(CapabilityChecked)})
+        return CapabilityChecked(**{each.name: shown[each.name] for each in fields(CapabilityChecked)})
 
 
 async def _probed(producer: Producer) -> str:

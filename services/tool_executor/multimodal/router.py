@@ -44,7 +44,7 @@ class Router:
         self._most, self._ranking, self._outcomes = most, ranking, OutcomeCache(platform)
 
     async def route(self, task: Task, brief: Brief, *, failed: Collection[str] = ()) -> Route:
-        """Return who may do a task. Those that have failed already are left out, and the next stands in for them.
+        """Return who may do a task. Candidates that failed are left out; the next one replaces them.
 
         Raises:
             Unavailable: policy or the database does not answer.

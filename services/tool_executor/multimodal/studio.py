@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs import ids
-from libs.budgets import Amount, Budgets, Payer, paid_by
-from libs.budgets.paying import billed
+from libs.budgets import Amount, Budgets, Payer, billed, paid_by
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import OutcomeRecorded
 from libs.multimodal.ports import (

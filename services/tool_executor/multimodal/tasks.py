@@ -48,7 +48,7 @@ class NoCapability(Rejected):
 
 
 class ProviderFailed(Rejected):
-    """The provider did not answer, and no other may stand in for it."""
+    """The provider did not answer, and no other may replace it."""
 
     code = "PROVIDER_FAILED"
 

@@ -111,7 +111,7 @@ def failures(events: list[Any]) -> list[ToolFailed]:
 
 
 @pytest.mark.requirement("S3-17", "S3-19", "A33")
-async def test_provider_that_fails_is_named_when_another_stands_in(start: Start) -> None:
+async def test_failed_provider_is_named_in_a_warning_of_its_replacement(start: Start) -> None:
     broken = Drawing(replace(PLAIN, provider="broken", priority=1), unanswered)
     async with start(broken, Drawing(), calls=(("make-documents.diagram", SOURCE),)) as at:
         events = await run(at)
@@ -221,7 +221,7 @@ async def test_diagram_of_mermaid_is_drawn_and_judged_here(start: Start) -> None
 
 
 @pytest.mark.requirement("S3-24", "A33")
-async def test_poor_diagram_is_drawn_three_times_then_fails_with_its_critique(start: Start) -> None:
+async def test_blank_diagram_is_drawn_three_times_then_fails(start: Start) -> None:
     async def blank(brief: Brief) -> bytes:
         return b'<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200"/>'
 
