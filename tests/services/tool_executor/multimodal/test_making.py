@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from libs.clients import memory
 from libs.database import Dsns
 from libs.errors import Unavailable
 from libs.events import ToolFailed, ToolSucceeded
-from libs.multimodal.ports import Brief, Producer
+from libs.multimodal.ports import Brief, Producer, StepType
 from libs.objects import bodies
 from tests.support import platform, producers
 from tests.support.platform import RunningPlatform, plan, scripted_model, skills
@@ -231,3 +232,29 @@ async def test_blank_diagram_is_drawn_three_times_then_fails(start: Start) -> No
         assert failed.code == "QUALITY_NOT_REACHED"
         assert [status for _, status in await attempts(at)] == ["rework", "rework", "failed"]
         assert [len(brief.feedback) > 0 for brief in maker.briefs] == [False, True, True]
+
+
+@pytest.mark.requirement("S3-29", "S3-58", "A33")
+async def test_open_circuit_leaves_a_provider_out(start: Start) -> None:
+    shop = Drawing(PAID)
+    async with start(shop, calls=(PICTURE,)) as at:
+        guard = at.platform.guarded_calls.to("images:shop")
+        for _ in range(5):
+            with suppress(Unavailable):
+                await guard.call(lambda: unanswered(Brief(StepType.IMAGE, "png")))
+        (failed,) = failures(await run(at))
+        assert failed.code == "NO_CAPABILITY"
+        assert "circuit open" in failed.error
+        assert shop.briefs == []
+
+
+@pytest.mark.requirement("S3-20", "S3-14")
+async def test_outcomes_are_summed_up_for_each_capability(start: Start) -> None:
+    services = (*platform.SERVICES, "memory_service")
+    async with start(Drawing(), calls=(("make-documents.diagram", SOURCE),), names=services) as at:
+        await run(at)
+        async with asyncio.timeout(platform.WITHIN):
+            while not (found := await memory.outcomes(at.platform, platform.TENANT, "generate_diagram")):
+                await at.platform.bus.waiting()
+        (sums,) = found
+        assert (sums["provider"], sums["attempts"], sums["successes"], sums["judged"]) == ("test", 1, 1, 1)
