@@ -69,7 +69,7 @@ def build(platform: Platform) -> Service:
     rules = settings.multimodal
     router = Router(platform, registry, executions, most=rules.cost_tier, ranking=rules.ranking)
     studio = Studio(
-        platform, router, executions, partial(_critics, vision.configured(settings, platform.guarded_calls))
+        platform, router, executions, assets, partial(_critics, vision.configured(settings, platform.guarded_calls))
     )
     work = CallRunner(
         platform,

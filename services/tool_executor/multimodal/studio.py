@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from libs import ids
-from libs.budgets import Amount, Budgets, Payer, billed, paid_by
+from libs.budgets import Amount, Payer, billed, paid_by
+from libs.changes import Cause
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import OutcomeRecorded
 from libs.multimodal.ports import (
@@ -17,6 +19,7 @@ from libs.multimodal.ports import (
     CannotProduce,
     Capability,
     Critic,
+    Input,
     Made,
     Producer,
     StepType,
@@ -25,6 +28,7 @@ from libs.multimodal.ports import (
 from libs.runtime import Platform
 from libs.telemetry import logger, metrics, span
 from services.tool_executor.calls import LeaseLost
+from services.tool_executor.multimodal.assets import Assets, Making
 from services.tool_executor.multimodal.drafting import Draft
 from services.tool_executor.multimodal.executions import FAILED, REWORK, RUNNING, SUCCEEDED, Execution, Executions
 from services.tool_executor.multimodal.router import Route, Router, modality_of
@@ -60,10 +64,11 @@ class Studio:
         platform: Platform,
         router: Router,
         executions: Executions,
+        assets: Assets,
         critics: Callable[[StepType], Sequence[Critic]],
     ) -> None:
         self._platform, self._router, self._executions, self._critics = platform, router, executions, critics
-        self._budgets: Budgets = platform.budgets
+        self._assets, self._budgets = assets, platform.budgets
 
     async def make(self, task: Task) -> Produced:
         """Make the asset of a call.
@@ -84,10 +89,13 @@ class Studio:
     async def _make(self, task: Task) -> Produced:
         progress, last = _resumed(await self._executions.of_call(task))
         resumed = last if last is not None and last.status == RUNNING else None
+        inputs = [
+            await self._assets.load(task.lease.tenant, asset, session=task.session) for asset in _wanted(task.args)
+        ]
         while True:
             progress.attempt += 1
             draft = await task.draft(tuple(progress.feedback), progress.reworks + 1)
-            brief = _brief(task, draft, progress)
+            brief = _brief(task, draft, progress, inputs, self._platform.clock.now())
             chosen, route = await self._chosen(task, brief, progress)
             if resumed is not None:
                 self._check_doubt(resumed, route)
@@ -227,25 +235,45 @@ class Studio:
         closed: ExecutionClosed,
         progress: Progress,
     ) -> Produced:
-        blob = await self._platform.objects.put(task.lease.tenant, made.data)
-        asset = ids.derived(task.request.call_id, "asset")
+        request = task.request
+        about = Making(
+            cause=Cause.of_lease(task.lease),
+            asset_id=ids.derived(request.call_id, "asset"),
+            step_type=task.step_type,
+            turn_id=request.turn_id,
+            call_id=request.call_id,
+            execution_id=closed.id,
+            principal=request.principal,
+            scopes=request.scopes,
+            plan_id=request.plan_id or "",
+            tool_id=capability.tool_id,
+            provider=capability.provider,
+            title=brief.title,
+            prompt=brief.prompt,
+            quality=verdict.quality if verdict is not None else None,
+            parents=tuple(each.asset_id for each in brief.inputs),
+            made_from=_files(task.args),
+        )
+        kept = await self._assets.keep(made, about, check=task.check)
+        progress.warnings.extend(kept.warnings)
         data: dict[str, Any] = {
-            "asset": asset,
+            "asset": kept.asset_id,
             "title": brief.title,
             "format": made.format,
             "media_type": made.media_type,
             "width": made.width,
             "height": made.height,
-            "size": blob.size,
-            "sha256": blob.sha256,
+            "size": kept.size,
+            "sha256": kept.sha256,
             "tool_id": capability.tool_id,
             "provider": capability.provider,
             "rework": progress.reworks,
             **({"quality": round(verdict.quality, 3)} if verdict is not None else {}),
         }
-        ended = replace(closed, status=SUCCEEDED, asset_id=asset)
-        summary = f"Made {brief.title} ({made.format}, {human(len(made.data))}) with {capability.name}."
-        return Produced(data, summary, made.data, (ended,), (_outcome(task, capability, ended),))
+        ended = replace(closed, status=SUCCEEDED, asset_id=kept.asset_id)
+        summary = f"Made {brief.title} ({made.format}, {human(kept.size)}) with {capability.name}."
+        events = (*kept.events, _outcome(task, capability, ended))
+        return Produced(data, summary, kept.data, (ended, *kept.rows), events)
 
 
 def _resumed(past: Sequence[Execution]) -> tuple[Progress, Execution | None]:
@@ -261,7 +289,7 @@ def _resumed(past: Sequence[Execution]) -> tuple[Progress, Execution | None]:
     return progress, past[-1] if past else None
 
 
-def _brief(task: Task, draft: Draft, progress: Progress) -> Brief:
+def _brief(task: Task, draft: Draft, progress: Progress, inputs: Sequence[Input], now: datetime) -> Brief:
     args = task.args
     return Brief(
         step_type=task.step_type,
@@ -270,10 +298,24 @@ def _brief(task: Task, draft: Draft, progress: Progress) -> Brief:
         prompt=draft.prompt,
         source=draft.source,
         language=draft.language,
-        content=draft.content,
+        content={**draft.content, "date": now.date().isoformat()},
+        inputs=inputs,
         max_resolution=int(args.get("max_resolution", 1920)),
         feedback=tuple(progress.feedback),
         key=f"{task.request.call_id}:{progress.attempt}",
+    )
+
+
+def _wanted(args: Mapping[str, Any]) -> Sequence[str]:
+    """Return the ids of the assets that a call builds on, each once."""
+    named = (*args.get("assets", ()), *(id for each in args.get("sections", ()) for id in each.get("assets", ())))
+    return list(dict.fromkeys(map(str, named)))
+
+
+def _files(args: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the paths that a call draws from."""
+    return tuple(str(args[name]) for name in ("path", "page") if args.get(name)) + tuple(
+        map(str, args.get("files", ()))
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
@@ -84,7 +85,11 @@ async def test_diagram_becomes_an_asset_and_a_staged_file(start: Start) -> None:
         events = await run(at)
         made = await result(at, events)
         assert (made["provider"], made["tool_id"], made["media_type"]) == ("test", "drawing", "image/svg+xml")
-        assert (at.root / "work" / "docs" / "parts.svg").read_bytes() == SVG
+        saved = (at.root / "work" / "docs" / "parts.svg").read_bytes()
+        assert hashlib.sha256(saved).hexdigest() == made["sha256"]
+        # The picture is as it was drawn, with its credentials inside.
+        assert b"c2pa" in saved
+        assert saved.endswith(SVG[-20:])
         assert await attempts(at) == [("test", "succeeded")]
         assert maker.briefs[0].source == SOURCE["source"]
 
