@@ -481,7 +481,7 @@ def breakable(doc: Node, assets: Nodes) -> Node:
             case str():
                 return re.sub(rf"\S{{{RUN_MOST},}}", lambda run: cut(run[0]), value)
             case dict():
-                kept = ("url", "t", "media_type", "format")
+                kept = ("url", "t", "media_type", "format", "alt")
                 return {name: each if name in kept else broken(each) for name, each in value.items() if name != "data"}
             case list():
                 return [broken(each) for each in value]
