@@ -251,7 +251,7 @@ class Studio:
             title=brief.title,
             prompt=brief.prompt,
             quality=verdict.quality if verdict is not None else None,
-            parents=tuple(each.asset_id for each in brief.inputs),
+            parents=tuple(each.asset_id for each in brief.inputs if each.asset_id),
             made_from=_files(task.args),
         )
         kept = await self._assets.keep(made, about, check=task.check)
@@ -299,7 +299,7 @@ def _brief(task: Task, draft: Draft, progress: Progress, inputs: Sequence[Input]
         source=draft.source,
         language=draft.language,
         content={**draft.content, "date": now.date().isoformat()},
-        inputs=inputs,
+        inputs=(*inputs, *draft.inputs),
         max_resolution=int(args.get("max_resolution", 1920)),
         feedback=tuple(progress.feedback),
         key=f"{task.request.call_id}:{progress.attempt}",

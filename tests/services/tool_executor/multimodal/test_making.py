@@ -263,3 +263,13 @@ async def test_outcomes_are_summed_up_for_each_capability(start: Start) -> None:
                 await at.platform.bus.waiting()
         (sums,) = found
         assert (sums["provider"], sums["attempts"], sums["successes"], sums["judged"]) == ("test", 1, 1, 1)
+
+
+@pytest.mark.requirement("S3-14", "S3-16", "S4-35", "A34")
+async def test_document_is_composed_of_assets_of_earlier_steps(start: Start) -> None:
+    sections = [{"heading": "Parts", "text": "The parts.", "assets": ["$step(1).asset"]}]
+    document = ("make-documents.document", {"title": "Overview", "sections": sections, "save_as": "overview.pdf"})
+    async with start(calls=(("make-documents.diagram", SOURCE), document), local=True) as at:
+        events = await run(at)
+        assert [failed.error for failed in failures(events)] == []
+        assert (at.root / "work" / "overview.pdf").read_bytes().startswith(b"%PDF")
