@@ -273,3 +273,16 @@ async def test_document_is_composed_of_assets_of_earlier_steps(start: Start) -> 
         events = await run(at)
         assert [failed.error for failed in failures(events)] == []
         assert (at.root / "work" / "overview.pdf").read_bytes().startswith(b"%PDF")
+
+
+async def test_pictures_of_the_folder_reach_the_producer(start: Start) -> None:
+    able = replace(producers.PICTURES, step_types=frozenset((StepType.ARRANGE,)), priority=0)
+    maker = Drawing(able)
+    call = ("make-documents.arrange", {"title": "Both", "files": ["a.png", "b.png"], "format": "png"})
+    async with start(maker, calls=(call,)) as at:
+        at.folder("a.png", "b.png")
+        await run(at)
+        assert [(each.title, each.data) for each in maker.briefs[0].inputs] == [
+            ("a.png", b"a.png"),
+            ("b.png", b"b.png"),
+        ]
