@@ -52,7 +52,7 @@ class Running:
 async def running(tmp_path_factory: pytest.TempPathFactory, work: Path) -> AsyncIterator[Running]:
     folder = tmp_path_factory.mktemp("real")
     command = (sys.executable, "-m", "tests.support.forked_up", "--any-port", "--data", str(folder))
-    environment = {**os.environ, "SUMA_ROOTS": str(work)}
+    environment = {**os.environ, "SUMA_ROOTS": str(work), "SA01_ENABLE_multimodal_capabilities": "true"}
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE)
     try:
         yield Running(process, await told(process, folder))
@@ -93,10 +93,19 @@ async def watched(real: Up, work: Path) -> AsyncIterator[Prometheus]:
                 for _ in range(2):
                     await made.scraped_again()
                     await done(api, messy(work / ids.new()))
+                    await charted(api, messy(work / ids.new()))
             await made.scraped_again(after=SETTLE_SECONDS)
             yield made
     except Unprovided as reason:
         pytest.skip(str(reason))
+
+
+async def charted(api: httpx.AsyncClient, folder: Path) -> None:
+    """Make a chart of the files of a folder."""
+    task = {"task_id": "types", "step_type": "generate_chart", "modality": "image", "inputs": {"of": "file_types"}}
+    plan = {"version": "1.0", "tasks": [task]}
+    begun = (await api.post("/v1/multimodal/jobs", json={"plan": plan, "root": str(folder)})).json()
+    await answered(api, begun["session_id"], begun["job_id"])
 
 
 @pytest.mark.requirement("P1", "S3-65")
