@@ -231,6 +231,48 @@ def chat(
             view.screen.tell(phrases.GO_ON, "dim", session=session)
 
 
+@make.app.command(name=make.FIRST)
+def make_new(
+    what: Annotated[str, typer.Argument(metavar="WORDS|PLAN.json", help="The request, or a file in the Task DSL.")],
+    folder: Annotated[
+        Path | None,
+        typer.Option("--folder", metavar="DIR", help="The folder to work in (default: this one, if allowed)."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="A new file for the result (default: named by its title)."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Answer every approval with yes.")] = False,
+    as_json: Json = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show reviews, rules and times.")] = False,
+) -> None:
+    """Make something, follow its steps and save the result. The word `new` may be left out."""
+    body = make.request_of(what)
+    if out is not None and out.exists():
+        raise Usage(f"{out} exists already; name a new file")
+    with connected() as client:
+        screen = Screen(console, verbose=verbose)
+        root, _ = working_folder(client, folder, yes, screen)
+        begun = client.post(make.JOBS, {**body, "hitl": MODES["once"], **({"root": str(root)} if root else {})})
+        view = view_of(client, begun["session_id"], screen, yes=yes)
+        if as_json:
+            view = SessionView(view.session, Watcher(), screen, view.person)
+        try:
+            ended = followed(client, view, begun["job_id"], after=begun["after"])
+        except InputClosed:
+            view.leave_open()
+            raise typer.Exit(errors.WAITING) from None
+        if ended is None:
+            raise typer.Exit(errors.INTERRUPTED)
+        job = client.get(f"{make.JOBS}/{begun['job_id']}")
+        saved = make.save_result(client, job, out)
+        if as_json:
+            print_json({**job, "saved": [str(path) for path in saved]})
+        else:
+            make.report(job, saved)
+        finish(ended, view.person)
+
+
 @app.command()
 def sessions(as_json: Json = False, limit: Annotated[int, typer.Option(min=1, max=SESSIONS_MOST)] = 20) -> None:
     """List sessions, newest first."""

@@ -12,7 +12,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 from typing_extensions import override
 
-from services.cli import errors, words
+from services.cli import words
 from services.cli.errors import NOT_DONE, Usage
 from services.cli.saving import save
 from services.cli.terminal import Json, connected, console, errors_console, print_done, print_json, print_table
@@ -47,52 +47,6 @@ JobArg = Annotated[str, typer.Argument(metavar="JOB", help="Its ID, as `suma mak
 State = Literal["open", "completed", "refused", "failed", "cancelled"]
 
 
-@app.command(name=FIRST)
-def new(
-    what: Annotated[str, typer.Argument(metavar="WORDS|PLAN.json", help="The request, or a file in the Task DSL.")],
-    folder: Annotated[
-        Path | None,
-        typer.Option("--folder", metavar="DIR", help="The folder to work in (default: this one, if allowed)."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="A new file for the result (default: named by its title)."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Answer every approval with yes.")] = False,
-    as_json: Json = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show reviews, rules and times.")] = False,
-) -> None:
-    """Make something, follow its steps and save the result. The word `new` may be left out."""
-    from services.cli import commands
-    from services.cli.prompts import InputClosed
-    from services.cli.show import Screen, Watcher
-
-    body = _request(what)
-    if out is not None and out.exists():
-        raise Usage(f"{out} exists already; name a new file")
-    with connected() as client:
-        screen = Screen(console, verbose=verbose)
-        root, _ = commands.working_folder(client, folder, yes, screen)
-        begun = client.post(JOBS, {**body, "hitl": commands.MODES["once"], **({"root": str(root)} if root else {})})
-        view = commands.view_of(client, begun["session_id"], screen, yes=yes)
-        if as_json:
-            view = commands.SessionView(view.session, Watcher(), screen, view.person)
-        try:
-            ended = commands.followed(client, view, begun["job_id"], after=begun["after"])
-        except InputClosed:
-            view.leave_open()
-            raise typer.Exit(errors.WAITING) from None
-        if ended is None:
-            raise typer.Exit(errors.INTERRUPTED)
-        job = client.get(f"{JOBS}/{begun['job_id']}")
-        saved = _saved(client, job, out)
-        if as_json:
-            print_json({**job, "saved": [str(path) for path in saved]})
-        else:
-            _report(job, saved)
-        commands.finish(ended, view.person)
-
-
 @app.command(name="list")
 def list_(
     state: Annotated[State | None, typer.Option(help="Only jobs in this state.")] = None,
@@ -122,7 +76,7 @@ def show(job: JobArg, as_json: Json = False) -> None:
     steps = [row for step in found["plan"] for row in _step(step)]
     if steps:
         print_table(("step", "after", "state", "by", "quality", "what"), steps)
-    _report(found, [])
+    report(found, [])
 
 
 @app.command()
@@ -158,7 +112,7 @@ def save_(
         save(client.download(f"/v1/multimodal/assets/{asset}"), out)
 
 
-def _request(what: str) -> dict[str, Any]:
+def request_of(what: str) -> dict[str, Any]:
     """Return the words, or the plan of a file. Raises Usage for a file that is no JSON object."""
     if not what.strip():
         raise Usage("say what to make")
@@ -178,7 +132,7 @@ def _request(what: str) -> dict[str, Any]:
     return {"plan": plan}
 
 
-def _saved(client: Client, job: dict[str, Any], out: Path | None) -> list[Path]:
+def save_result(client: Client, job: dict[str, Any], out: Path | None) -> list[Path]:
     """Save the result, which is the last asset; without a name, only if the folder does not have it already."""
     if not job["assets"] or job["state"] != "completed":
         return []
@@ -202,7 +156,8 @@ def _free(path: Path) -> Path:
     return next((one for one in (path, *numbered) if not one.exists()), path)
 
 
-def _report(job: dict[str, Any], saved: list[Path]) -> None:
+def report(job: dict[str, Any], saved: list[Path]) -> None:
+    """Print the assets of a job, its warnings, and where they were saved."""
     for asset in job["assets"]:
         size = f"{asset['width']} × {asset['height']}, " if asset["width"] else ""
         kept = f", {words.line(asset['path'], 200)}" if asset["path"] else ""

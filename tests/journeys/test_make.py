@@ -35,7 +35,7 @@ async def live(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Instal
 
 
 @pytest.mark.requirement("S3-14", "S3-35", "S3-39")
-async def test_a_chart_is_made_saved_and_told_from_where(live: Installation) -> None:
+async def test_a_chart_is_made_and_saved_with_its_provenance(live: Installation) -> None:
     folder, plan, out = live.folder / "project", live.folder / "plan.json", live.folder / "chart.svg"
     folder.mkdir()
     for name in ("a.py", "b.py", "c.txt"):

@@ -14,7 +14,7 @@ order by j.id desc limit :most;
 select id from gateway.multimodal_job_plans where tenant_id = :tenant and id = :job;
 
 -- name: job_events(tenant, session, job, most)
--- The plans of a job in order, and what became of their steps.
+-- The plans of a job and the changes of its steps, in order.
 select e.seq, e.event_type, e.turn_id, e.occurred_at, e.data::text as data, e.correlation
 from gateway.session_events e
 where e.tenant_id = :tenant and e.session_id = :session and e.turn_id = :job

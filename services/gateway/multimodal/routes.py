@@ -226,7 +226,7 @@ async def list_capabilities(here: Here, who: CanBrowse) -> CapabilityList:
 
 
 _UNKNOWN: Mapping[str, Any] = {"constraints": {}, "checked_at": None, "problem": "", "health_status": "unknown"}
-"""What the registry may not know of a capability yet."""
+"""Values of a capability before its first check."""
 
 
 async def read(here: Sessions, who: Principal, asset_id: str, *, most: int) -> tuple[str, bytes]:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 from typing_extensions import override
 
-from services.cli import make
+from services.cli import commands, make
 from services.cli.errors import Usage
 from tests.services.cli.answering import Server, running
 
@@ -102,7 +102,7 @@ def test_capabilities_exit_with_one_where_disabled(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_first_command_may_go_unnamed() -> None:
-    help = CliRunner().invoke(make.app, ["a chart", "--help"]).output
+    help = CliRunner().invoke(commands.app, ["make", "a chart", "--help"]).output
     assert "--folder" in help
 
 
@@ -111,12 +111,12 @@ def test_a_file_that_is_no_plan_is_refused(tmp_path: Path, text: str | None, why
     file = tmp_path / "plan.json"
     if text is not None:
         file.write_text(text)
-    result = CliRunner().invoke(make.app, [str(file)])
+    result = CliRunner().invoke(commands.app, ["make", str(file)])
     assert isinstance(result.exception, Usage)
     assert why in str(result.exception)
 
 
 def test_an_existing_result_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "out.svg").write_text("mine")
-    result = CliRunner().invoke(make.app, ["a chart", "--out", str(tmp_path / "out.svg")])
+    result = CliRunner().invoke(commands.app, ["make", "a chart", "--out", str(tmp_path / "out.svg")])
     assert "exists already" in str(result.exception)

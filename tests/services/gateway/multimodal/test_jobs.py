@@ -134,7 +134,7 @@ async def jobs(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, skill
         yield Jobs(made, executor, http)
 
 
-async def test_a_job_in_words_is_a_turn_of_a_new_session(jobs: Jobs) -> None:
+async def test_a_job_is_a_turn_of_a_new_session(jobs: Jobs) -> None:
     begun = await jobs.begun()
     (sent,) = [data async for data in jobs.gateway.published("suma.message.received.v1")]
     assert (sent["turn_id"], sent["text"]) == (begun["job_id"], WORDS["request"])
