@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from libs.multimodal.children import CannotRun, ask
@@ -49,7 +49,7 @@ class Composer:
             "title": brief.title,
             "date": str(brief.content.get("date", "")),
             "request": str(brief.content.get("request", "")),
-            "sections": [_section(each) for each in brief.content.get("sections") or ()],
+            "sections": [_section(each) for each in brief.content.get("sections") or _each_its_own(brief.inputs)],
             "assets": [_asset(each) for each in pictures.values()],
         }
         try:
@@ -65,6 +65,10 @@ class Composer:
     async def problem(self) -> str:
         """Return nothing: all that it needs is installed with Suma."""
         return ""
+
+
+def _each_its_own(inputs: Sequence[Input]) -> list[dict[str, Json]]:
+    return [{"heading": each.title or "Picture", "assets": [each.asset_id]} for each in inputs]
 
 
 def _section(given: Mapping[str, Json]) -> dict[str, Json]:

@@ -61,8 +61,9 @@ def test_committed_documents_are_fresh(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_stale_openapi_document_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = shutil.copy(PROTO / "openapi.yaml", tmp_path)
-    Path(copy).write_text("openapi: 3.1.0\n", "utf-8")
+    for name in ("openapi.yaml", "task-dsl.v1.json"):
+        shutil.copy(PROTO / name, tmp_path)
+    (tmp_path / "openapi.yaml").write_text("openapi: 3.1.0\n", "utf-8")
     assert main(["--check", str(tmp_path)]) == 1
     assert "openapi.yaml is stale; run `make contracts`" in capsys.readouterr().err
 

@@ -38,6 +38,11 @@ class NothingToDraw(Rejected):
     code = "NOTHING_TO_DRAW"
 
 
+def shown(where: str) -> str:
+    """Return a folder's name within a sentence."""
+    return "this folder" if where == "." else where
+
+
 def label(text: str) -> str:
     """Return a text as a label: short, with everything but letters and digits as entities that Mermaid decodes."""
     text = " ".join(text.split())
@@ -49,7 +54,7 @@ def label(text: str) -> str:
 def folder_components(files: Sequence[Node], where: str, attempt: int) -> tuple[str, list[str]]:
     """Return a folder without code as a diagram of its folders, with the sizes of what they hold."""
     if not files:
-        raise NothingToDraw(f"The folder {where} holds no files; name another folder in `path`.")
+        raise NothingToDraw(f"{shown(where)} holds no files; name another folder in `path`.")
     sizes = {node.path: node.size for node in files}
     return _flowchart(_Groups.of(list(sizes), where, _at(NODES, attempt)), sizes, {}, attempt)
 
@@ -93,6 +98,9 @@ class _Groups:
                 below[folder] = {child: n for child, n in inside.items() if child in below}
                 below[folder][f"{folder.rstrip('/')}/*".removeprefix("/")] = len(loose)
         nodes, opened = dict(below[top]), list[str]()
+        # One folder alone says nothing, however many parts it has: the largest of them are drawn.
+        while len(nodes) == 1 and (only := next(iter(nodes))) in below:
+            nodes = dict(below[only])
         while True:
             # A folder with one part only is that part; opening it costs nothing.
             able = [n for n in nodes if n in below and len(nodes) - 1 + len(below[n]) <= most]
@@ -130,7 +138,7 @@ def _flowchart(
     names = {node: f"n{n}" for n, node in enumerate(sorted(counts), start=1)}
     lines = [f"flowchart {'TB' if attempt % 2 == 0 else 'LR'}"]
 
-    def shown(node: str, indent: str) -> str:
+    def drawn(node: str, indent: str) -> str:
         if node in groups.group:
             told = basename(node)
         elif node == OTHERS:
@@ -143,7 +151,7 @@ def _flowchart(
         return f'{indent}{names[node]}["{label(told)}"]'
 
     def framed(frame: str, indent: str) -> Iterator[str]:
-        yield from (shown(node, indent) for node in names if groups.frame(node) == frame)
+        yield from (drawn(node, indent) for node in names if groups.frame(node) == frame)
         for n, inner in enumerate(groups.opened, start=1):
             if groups.frame(inner) == frame:
                 yield f'{indent}subgraph f{n}["{label(basename(inner))}"]'
@@ -178,8 +186,8 @@ def sequence(code: Code, where: str, attempt: int, check: Callable[[], None]) ->
         best = found if len(found) > len(best) else best
     if not best:
         raise NothingToDraw(
-            f"No calls from one module to another were found in {where}, so there is no sequence to draw. Name a "
-            "folder of Python, JavaScript or TypeScript in `path`, draw its components, or give the text as `source`."
+            f"No calls from one module to another were found in {shown(where)}, so there is no sequence to draw. Name "
+            "a folder of Python, JavaScript or TypeScript in `path`, draw its components, or give the text as `source`."
         )
     seen = list(dict.fromkeys(name for one in best for name in (one.origin, one.target)))
     names = {path: f"p{n}" for n, path in enumerate(seen, start=1)}

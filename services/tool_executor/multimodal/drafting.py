@@ -86,7 +86,7 @@ def _diagram(stage: Stage, args: Mapping[str, Any], title: str, rework: int, che
         raise Incomplete("Nothing says what to draw; give `of` (components or sequence) or the diagram's `source`.")
     where = _folder(stage, args)
     files, more = source_code.files(stage, where, most=source_code.FILES_MOST, check=check)
-    warnings = [f"Only the first {len(files)} files of {where} were read."] if more else []
+    warnings = [f"Only the first {len(files)} files of {diagrams.shown(where)} were read."] if more else []
     code = source_code.read(stage, files, check)
     sizes = {node.path: node.size for node in files}
     if args["of"] == "sequence":
@@ -104,9 +104,12 @@ def _chart(stage: Stage, args: Mapping[str, Any], title: str, rework: int, check
         where = _folder(stage, args)
         files, more = source_code.files(stage, where, most=COUNTED_MOST, check=check)
         if not files:
-            raise NothingToDraw(f"The folder {where} holds no files; name another folder in `path`.")
+            raise NothingToDraw(f"{diagrams.shown(where)} holds no files; name another folder in `path`.")
         source, told = charts.of_files(files, str(args["of"]), kind, title, rework)
-        told = [*told, *([f"Only the first {len(files)} files of {where} were counted."] if more else [])]
+        told = [
+            *told,
+            *([f"Only the first {len(files)} files of {diagrams.shown(where)} were counted."] if more else []),
+        ]
     else:
         node = stage.get_metadata(str(args.get("path", ".")))
         if node.kind != "file" or not args.get("x"):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from posixpath import basename
 from typing import Any
 
 from libs import ids
@@ -252,7 +253,7 @@ class Studio:
             prompt=brief.prompt,
             quality=verdict.quality if verdict is not None else None,
             parents=tuple(each.asset_id for each in brief.inputs if each.asset_id),
-            made_from=_files(task.args),
+            made_from=_files(task),
         )
         kept = await self._assets.keep(made, about, check=task.check)
         progress.warnings.extend(kept.warnings)
@@ -312,11 +313,12 @@ def _wanted(args: Mapping[str, Any]) -> Sequence[str]:
     return list(dict.fromkeys(map(str, named)))
 
 
-def _files(args: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the paths that a call draws from."""
-    return tuple(str(args[name]) for name in ("path", "page") if args.get(name)) + tuple(
-        map(str, args.get("files", ()))
-    )
+def _files(task: Task) -> tuple[str, ...]:
+    """Return the paths that a call draws from; of the session's folder itself, its name."""
+    args = task.args
+    named = [args.get("page"), *args.get("files", ()), None if args.get("source") else args.get("path")]
+    folder = basename(task.request.root or "") or "."
+    return tuple(folder if path == "." else str(path) for path in named if path)
 
 
 def _outcome(task: Task, capability: Capability, closed: ExecutionClosed) -> OutcomeRecorded:

@@ -72,7 +72,7 @@ async def test_small_text_fails_with_a_mend(form: str) -> None:
     assert any("draw at most" in line and "labels" in line for line in verdict.critique)
 
 
-async def test_long_strip_is_told_its_direction() -> None:
+async def test_long_strip_gets_another_direction() -> None:
     chain = "digraph { rankdir=LR;" + "".join(f"n{n} -> n{n + 1};" for n in range(40)) + "}"
 
     verdict = await judged(*await drawn("graphviz", chain))

@@ -53,7 +53,7 @@ select count(*) from (
 ) as n;
 
 -- name: task_files(tenant, turns)
--- The files that steps of these turns made, oldest first. Those of a job are assets of the tool executor.
+-- The files that steps of these turns made, oldest first. Files of a job are assets of the tool executor.
 select turn_id, asset_id, filename, media_type, path from (
     select a.turn_id, a.asset_id, a.filename, a.media_type, '' as path, a.created_at as at
     from gateway.attachments a

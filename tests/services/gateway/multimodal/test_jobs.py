@@ -27,7 +27,7 @@ from tests.services.gateway.running import RunningGateway, running_gateway
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 WORDS = {"request": "make a chart of file types"}
-DOCUMENT = {
+DOCUMENT: Json = {
     "version": "1.0",
     "tasks": [
         {"task_id": "chart", "step_type": "generate_chart", "modality": "image", "inputs": {"of": "file_types"}},
@@ -168,7 +168,8 @@ async def test_a_document_is_refused_with_every_problem(jobs: Jobs) -> None:
 
 
 async def test_a_job_needs_words_or_a_plan(jobs: Jobs) -> None:
-    for body in ({}, {**WORDS, "plan": DOCUMENT}, {"plan": {}}):
+    bodies: list[Json] = [{}, {**WORDS, "plan": DOCUMENT}, {"plan": {}}]
+    for body in bodies:
         assert (await jobs.http.post("/v1/multimodal/jobs", json=body)).status_code == 422
 
 

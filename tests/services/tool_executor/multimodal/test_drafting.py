@@ -109,6 +109,7 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
 
 def test_later_attempts_draw_fewer_nodes_and_turn(tmp_path: Path) -> None:
     files = {f"p{n}/m{m}.py": "" for n in range(9) for m in range(4)}
+    source = ""
     for attempt, direction in ((0, "TB"), (1, "LR"), (2, "TB")):
         source = drawn(tmp_path, files, {"of": "components"}, attempt=attempt + 1).source
         assert source.startswith(f"flowchart {direction}\n")
