@@ -189,10 +189,10 @@ OVER_A2A = tuple(name for name in WAITING if name.startswith("A2A"))
 OVER_MCP = tuple(name for name in WAITING if name.startswith("MCP"))
 OVER_AGUI = tuple(name for name in WAITING if name.startswith("AG-UI"))
 TELLING: Mapping[str, Sequence[str]] = {
-    "files/assets.py:_streamed": ("download",),
+    "files/assets.py:streamed": ("download",),
     "memory/routes.py:export": ("export",),
     "operators/audit.py:export": ("export",),
-    "sessions/routes.py:_ended": ("invoke",),
+    "sessions/routes.py:ended": ("invoke",),
     "sessions/socket.py:serve": ("WebSocket", "Scope Weaver's WebSocket"),
     "sessions/stream.py:events": ("events",),
     "sessions/stream.py:items": FOLLOWING,
