@@ -204,6 +204,12 @@ has_effect if input.leaves_machine == true
 
 # --- memory
 
+grants contains ["provenance.store_full_prompt", "the settings let full prompts be kept"] if {
+	input.action == "provenance.store_full_prompt"
+	holds["files:write"]
+	data.settings.full_prompts == true
+}
+
 grants contains ["memory.write.own", "the scope memory allows writing one's own memory"] if {
 	input.action == "memory.write"
 	input.user == input.principal.id

@@ -295,6 +295,13 @@ buying := object.union(drawing, {
 	"touched": {"private": false, "untrusted": false, "secret": false},
 })
 
+test_full_prompts_are_kept_only_where_the_settings_say_so if {
+	question := ask(["files:write"], "provenance.store_full_prompt", {})
+	refused(question)
+	allowed(question) with data.settings.full_prompts as true
+	refused(ask(["files:read"], "provenance.store_full_prompt", {})) with data.settings.full_prompts as true
+}
+
 test_drawing_needs_files_write if {
 	allowed(ask(["files:write"], "multimodal.tool.execute", drawing))
 	refused(ask(["files:read"], "multimodal.tool.execute", drawing))

@@ -23,6 +23,7 @@ from tests.benchmarks import (
     hop,
     kafka,
     matching,
+    multimodal,
     policy,
     sandbox,
     sessions,
@@ -64,6 +65,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "surfaces": surfaces.measure,
     "web": web.measure,
     "sandbox": sandbox.measure,
+    "multimodal": multimodal.measure,
 }
 
 

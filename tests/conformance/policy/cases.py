@@ -86,6 +86,7 @@ OPEN = "session.create"
 TOOL = "tool.execute"
 KEEP = "memory.write"
 MAKE = "multimodal.tool.execute"
+PROMPT = "provenance.store_full_prompt"
 SPARE = "committee.exempt"
 DECIDE = "approval.decide"
 
@@ -237,6 +238,9 @@ MATRIX = [
     Case("another tenant's admin approves none", "admin.tools", ("admin",), False),
     Case("a reader of the bus does not", "admin.settings.read", ("admin.bus.read",), False, {"tenant": "local"}),
     Case("a writer draws on this machine", MAKE, ("files:write",), True, DRAWING),
+    Case("no full prompt is kept by default", PROMPT, ("*",), False),
+    Case("a full prompt is kept", PROMPT, ("files:write",), True, settings={"full_prompts": True}),
+    Case("a reader's prompt is not", PROMPT, ("files:read",), False, settings={"full_prompts": True}),
     Case("a reader draws nothing", MAKE, ("files:read",), False, DRAWING),
     Case("a writer buys a picture", MAKE, ("files:write",), True, BUYING),
     Case("beyond the day's quota nobody buys", MAKE, ("*",), False, {**BUYING, "paid_today": 101}),
