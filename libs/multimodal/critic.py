@@ -33,9 +33,9 @@ TEXT_SHOWN = frozenset({StepType.DIAGRAM, StepType.CHART})
 
 @dataclass(frozen=True, slots=True)
 class HeuristicCritic:
-    """Judges by measures: `shown` is the width in pixels at which a picture is looked at, `ratio` the longest shape."""
+    """Judges by measures: `shown` is the longer side in pixels of a picture on a page, `ratio` the longest shape."""
 
-    shown: int = 1600
+    shown: int = 1000
     ratio: float = 12.0
     size: int = 16 << 20
     """The most bytes of an asset."""

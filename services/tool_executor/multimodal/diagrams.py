@@ -136,7 +136,7 @@ def _flowchart(
     for path, node in groups.group.items():
         held[node] += sizes[path]
     names = {node: f"n{n}" for n, node in enumerate(sorted(counts), start=1)}
-    lines = [f"flowchart {'TB' if attempt % 2 == 0 else 'LR'}"]
+    lines = [f"flowchart {'LR' if attempt % 2 == 0 else 'TB'}"]
 
     def drawn(node: str, indent: str) -> str:
         if node in groups.group:

@@ -45,6 +45,9 @@ from services.tool_executor.rows import ExecutionClosed
 from services.tool_executor.tools.tool_context import human
 from services.tool_executor.workspaces import GROUP
 
+FROM_FOLDER = {"clarity": 0.8}
+"""The least scores of a drawing of a folder, of which a further attempt can draw less."""
+
 log = logger("multimodal")
 
 
@@ -202,7 +205,8 @@ class Studio:
 
     async def _judged(self, task: Task, brief: Brief, made: Made, progress: Progress) -> Verdict | None:
         """Return the verdict of the first critic that answers; None if there is none."""
-        rubric = {name: float(least) for name, least in task.args.get("rubric", {}).items()}
+        asked = task.args.get("rubric", FROM_FOLDER if task.args.get("of") else {})
+        rubric = {name: float(least) for name, least in asked.items()}
         with span("quality_evaluation", attributes={"job_id": task.request.turn_id}):
             for critic in self._critics(task.step_type):
                 try:

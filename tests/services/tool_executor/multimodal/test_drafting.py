@@ -55,7 +55,7 @@ def test_imports_become_edges_between_components(tmp_path: Path) -> None:
     lines = [line.strip() for line in found.source.splitlines()]
     names = {line.partition('["')[2].removesuffix('"]'): line.partition("[")[0] for line in lines if '["' in line}
     assert found.language == "mermaid"
-    assert lines[0] == "flowchart TB"
+    assert lines[0] == "flowchart LR"
     assert f"{names['main.py']} --> {names['cart.py']}" in lines
     assert f"{names['cart.py']} --> {names['store.py']}" in lines
     assert found.warnings == ("1 files of tests were left out.",)
@@ -110,7 +110,7 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
 def test_later_attempts_draw_fewer_nodes_and_turn(tmp_path: Path) -> None:
     files = {f"p{n}/m{m}.py": "" for n in range(9) for m in range(4)}
     source = ""
-    for attempt, direction in ((0, "TB"), (1, "LR"), (2, "TB")):
+    for attempt, direction in ((0, "LR"), (1, "TB"), (2, "LR")):
         source = drawn(tmp_path, files, {"of": "components"}, attempt=attempt + 1).source
         assert source.startswith(f"flowchart {direction}\n")
         assert source.count("  n") <= NODES[attempt]
