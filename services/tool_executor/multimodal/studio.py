@@ -204,7 +204,9 @@ class Studio:
         return made
 
     async def _judged(self, task: Task, brief: Brief, made: Made, progress: Progress) -> Verdict | None:
-        """Return the verdict of the first critic that answers; None if there is none."""
+        """Return the verdict of the first critic that answers; None if there is none, or none is wanted."""
+        if task.args.get("rubric") == {}:
+            return None
         asked = task.args.get("rubric", FROM_FOLDER if task.args.get("of") else {})
         rubric = {name: float(least) for name, least in asked.items()}
         with span("quality_evaluation", attributes={"job_id": task.request.turn_id}):
@@ -246,6 +248,7 @@ class Studio:
             asset_id=ids.derived(request.call_id, "asset"),
             step_type=task.step_type,
             turn_id=request.turn_id,
+            request_id=request.turn_id,
             call_id=request.call_id,
             execution_id=closed.id,
             principal=request.principal,
