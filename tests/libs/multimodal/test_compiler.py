@@ -88,7 +88,9 @@ def test_sections_name_the_assets_of_tasks() -> None:
 
 
 def test_a_gate_that_is_off_asks_nothing_of_the_result() -> None:
-    assert compiled(picture("a", quality_gate={"enabled": False})).steps[0].args["rubric"] == {}
+    closed = {"enabled": False}
+    plan = compiled(picture("a", quality_gate=closed), document("b", "a", quality_gate=closed))
+    assert [step.args["rubric"] for step in plan.steps] == [{}, {}]
 
 
 def test_the_words_choose_a_sequence() -> None:
