@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from libs.clients import memory
 from libs.database import Dsns
@@ -36,12 +37,12 @@ def start(home: Dsns, tmp_path: Path) -> Start:
         calls: tuple[tuple[str, dict[str, Any]], ...],
         enabled: bool = True,
         local: bool = False,
+        ranking: str = "shadow",
         **ports: Any,
     ) -> AsyncIterator[RunningPlatform]:
         producers.PRODUCERS[:] = makers
-        settings = {
-            "tool_executor": {"multimodal": {"producers": ["tests.support.producers:given"], "local_producers": local}}
-        }
+        named = {"producers": ["tests.support.producers:given"], "local_producers": local, "ranking": ranking}
+        settings = {"tool_executor": {"multimodal": named}}
         async with platform.run_platform(
             home,
             tmp_path,
@@ -239,6 +240,17 @@ async def test_blank_diagram_is_drawn_three_times_then_fails(start: Start) -> No
         assert [len(brief.feedback) > 0 for brief in maker.briefs] == [False, True, True]
 
 
+@pytest.mark.requirement("S3-24", "S3-26")
+async def test_closed_quality_gate_asks_no_critic(start: Start) -> None:
+    async def blank(brief: Brief) -> bytes:
+        return b'<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200"/>'
+
+    call = ("make-documents.diagram", {**SOURCE, "rubric": {}})
+    async with start(Drawing(draw=blank), calls=(call,)) as at:
+        assert "quality" not in await result(at, await run(at))
+        assert await attempts(at) == [("test", "succeeded")]
+
+
 @pytest.mark.requirement("S3-29", "S3-58", "A33")
 async def test_open_circuit_leaves_a_provider_out(start: Start) -> None:
     shop = Drawing(PAID)
@@ -263,6 +275,27 @@ async def test_outcomes_are_summed_up_for_each_capability(start: Start) -> None:
                 await at.platform.bus.waiting()
         (sums,) = found
         assert (sums["provider"], sums["attempts"], sums["successes"], sums["judged"]) == ("test", 1, 1, 1)
+
+
+def divergences() -> float:
+    name = "portfolio_ranker_shadow_divergence_total"
+    return REGISTRY.get_sample_value(name, {"step_type": "generate_diagram"}) or 0.0
+
+
+@pytest.mark.requirement("S3-21", "S3-22")
+@pytest.mark.parametrize(("ranking", "chosen"), [("shadow", "early"), ("active", "test")])
+async def test_ranking_notes_a_better_equal_and_uses_it_if_active(start: Start, ranking: str, chosen: str) -> None:
+    services = (*platform.SERVICES, "memory_service")
+    early, call = replace(PLAIN, provider="early"), ("make-documents.diagram", SOURCE)
+    async with start(Drawing(early, unanswered), Drawing(), calls=(call,), names=services) as at:
+        await run(at)
+        async with asyncio.timeout(platform.WITHIN):
+            while len(await memory.outcomes(at.platform, platform.TENANT, "generate_diagram")) < 2:
+                await at.platform.bus.waiting()
+    before = divergences()
+    async with start(Drawing(early), Drawing(), calls=(call,), names=services, ranking=ranking) as at:
+        assert (await result(at, await run(at, session="later")))["provider"] == chosen
+    assert divergences() == before + 1
 
 
 @pytest.mark.requirement("S3-14", "S3-16", "S4-35", "A34")
