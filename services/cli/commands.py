@@ -236,7 +236,7 @@ def make_new(
     what: Annotated[str, typer.Argument(metavar="WORDS|PLAN.json", help="The request, or a file in the Task DSL.")],
     folder: Annotated[
         Path | None,
-        typer.Option("--folder", metavar="DIR", help="The folder to work in (default: this one, if allowed)."),
+        typer.Option("--folder", metavar="DIR", help="The folder to work in (default: this one)."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -252,7 +252,9 @@ def make_new(
         raise Usage(f"{out} exists already; name a new file")
     with connected() as client:
         screen = Screen(console, verbose=verbose)
-        root, _ = working_folder(client, folder, yes, screen)
+        # Most jobs need a folder. One that is not named is allowed by an answer, never by `--yes`.
+        here = Path() if client.address.data is not None else None
+        root, _ = working_folder(client, folder or here, yes and folder is not None, screen)
         begun = client.post(make.JOBS, {**body, "hitl": MODES["once"], **({"root": str(root)} if root else {})})
         view = view_of(client, begun["session_id"], screen, yes=yes)
         if as_json:
