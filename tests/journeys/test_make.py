@@ -161,9 +161,7 @@ async def test_overview_in_words_becomes_a_pdf_and_is_undone(live: Installation)
 async def test_model_that_plans_in_the_task_dsl_is_followed(thinking: Installation, there: Vendor) -> None:
     there.play(called(SRS), APPROVED, said("The specification is there."))
     folder = program(thinking.folder / "shop")
-    done = await thinking.suma(
-        "make", "Generate SRS with architecture diagrams", "--folder", str(folder), "--yes", "--json"
-    )
+    done = await thinking.suma("make", "Generate SRS with architecture diagrams", "--yes", "--json", at=folder)
     assert done.code == 0, done.out + done.err
     job = json.loads(done.out)
     diagram, document = job["assets"]
@@ -182,6 +180,7 @@ async def test_model_that_plans_in_the_task_dsl_is_followed(thinking: Installati
     assert (told["parents"], told["request_id"]) == ([diagram["asset_id"]], job["job_id"])
     assert told["execution_id"].startswith(decisions[0]["call_id"])
     assert "Software Requirements Specification" in text_of(content)
+    assert [Path(folder, name).read_bytes() for name in job["saved"]] == [content]
     assert [(one["verdict"], one["resource"]) for one in decisions] == [
         ("allow", "local/compose_srs"),
         ("allow", "local/mermaid"),
