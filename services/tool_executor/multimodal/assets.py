@@ -459,13 +459,15 @@ def _facts(found: Stored) -> dict[str, str]:
     """Return what an appendix says about an asset."""
     told = found.provenance
     quality = told["quality"]
+    # How it was isolated and measured is for operators, who read the provenance itself.
+    params = {name: value for name, value in (told["params"] or {}).items() if name not in ("walls", "measured")}
     facts = {
         "sha256": found.sha256,
         "made_at": found.created_at.isoformat(timespec="seconds"),
         "tool": told["tool_id"],
         "provider": told["provider"],
         "model": told["model"],
-        "parameters": orjson.dumps(told["params"]).decode() if told["params"] else "",
+        "parameters": orjson.dumps(params).decode() if params else "",
         "quality": f"{quality:.2f}" if quality is not None else "",
         "prompt": told["prompt_summary"],
         "made_of": ", ".join(told["parents"]),

@@ -343,7 +343,9 @@ def _axes(series: _Series, sort: str | list[str]) -> dict[str, Any]:
         x |= {"timeUnit": unit, "axis": {"format": form, "labelOverlap": True, "labelAngle": -40}}
     else:
         x |= {"sort": sort, "axis": {"labelAngle": -40, "labelLimit": 160}}
-    y = {"field": "y", "type": "quantitative", "title": series.axes[1]}
+    # Whole numbers, such as counts, have no halves between them.
+    whole = all(float(point["y"]).is_integer() for point in series.points)
+    y = {"field": "y", "type": "quantitative", "title": series.axes[1], "axis": {"tickMinStep": 1} if whole else {}}
     return {
         "mark": {"type": series.kind, **({"point": True} if series.kind == "line" else {})},
         "encoding": {"x": x, "y": y},
