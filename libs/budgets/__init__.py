@@ -4,7 +4,7 @@ Three accounts pay for a call together: its turn's, its session's, and its tenan
 and the promise, `paying` says who pays for what is under way, `postgres` keeps the accounts.
 """
 
-from libs.budgets.paying import billed, paid_by, payer
+from libs.budgets.paying import Charge, billed, paid_by, payer
 from libs.budgets.ports import (
     NOTHING,
     Account,
@@ -26,6 +26,7 @@ __all__ = [
     "Amount",
     "Balance",
     "Budgets",
+    "Charge",
     "Limits",
     "OverBudget",
     "Payer",

@@ -10,7 +10,7 @@ from posixpath import basename
 from typing import Any
 
 from libs import ids
-from libs.budgets import Amount, Payer, billed, paid_by
+from libs.budgets import Amount, Charge, OverBudget, Payer, billed, paid_by
 from libs.changes import Cause
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import OutcomeRecorded
@@ -101,10 +101,11 @@ class Studio:
             draft = await task.draft(tuple(progress.feedback), progress.reworks + 1)
             brief = _brief(task, draft, progress, inputs, self._platform.clock.now())
             chosen, route = await self._chosen(task, brief, progress)
-            if resumed is not None:
-                self._check_doubt(resumed, route)
-                resumed = None
-            produced = await self._attempt(task, chosen, brief, route, progress)
+            paid = resumed is not None and resumed.paid
+            if resumed is not None and paid:
+                chosen = self._repeated(resumed, route)
+            resumed = None
+            produced = await self._attempt(task, chosen, brief, route, progress, paid=paid)
             if produced is not None:
                 return replace(produced, warnings=(*draft.warnings, *progress.warnings))
 
@@ -122,22 +123,39 @@ class Studio:
                 progress.warnings.append(warning)
         return chosen, route
 
-    def _check_doubt(self, last: Execution, route: Route) -> None:
-        """Refuse to repeat an interrupted attempt that may have been paid for."""
-        same = [each.capability for each in route.allowed if each.capability.name == last.name]
-        if last.paid and not (same and same[0].constraints.get("honours_keys")):
-            raise ProviderInDoubt(
-                f"the attempt with {last.name} was interrupted and may have been paid for; look there, then try again"
-            )
+    def _repeated(self, last: Execution, route: Route) -> Producer:
+        """Return the producer that an interrupted attempt is repeated with, which does it once and charges it once."""
+        for each in route.allowed:
+            if each.capability.name == last.name and each.capability.constraints.get("honours_keys"):
+                return each
+        raise ProviderInDoubt(
+            f"the attempt with {last.name} was interrupted and may have been paid for; look there, then try again"
+        )
+
+    async def _charged(self, task: Task, capability: Capability, route: Route, attempt: int) -> Charge:
+        """Reserve the cost of an attempt from the budget."""
+        try:
+            with paid_by(Payer(task.lease.tenant, task.session, task.request.turn_id)):
+                return await billed(self._budgets, Amount(cost_micros=capability.cost_micros), about=capability.name)
+        except OverBudget:
+            await self._executions.record(task, attempt, route.records)
+            raise
 
     async def _attempt(
-        self, task: Task, producer: Producer, brief: Brief, route: Route, progress: Progress
+        self, task: Task, producer: Producer, brief: Brief, route: Route, progress: Progress, *, paid: bool
     ) -> Produced | None:
-        """Return the asset of one attempt; None if another attempt may follow."""
+        """Return the asset of one attempt; None if another may follow. `paid`: it repeats one that was begun."""
         capability = producer.capability
         about = {"tool_id": capability.tool_id, "provider": capability.provider, "job_id": task.request.turn_id}
         with span(f"execution_attempt_{progress.attempt}", attributes=about) as here:
-            await self._executions.begin(task, progress.attempt, capability, route.records)
+            # Before the attempt is written: one that was begun has its charge, and its repetition needs no second one.
+            free = paid or not capability.cost_micros
+            charge = Charge() if free else await self._charged(task, capability, route, progress.attempt)
+            try:
+                await self._executions.begin(task, progress.attempt, capability, route.records)
+            except LeaseLost:
+                await charge.cancel()
+                raise
             self._platform.point(f"{GROUP}:multimodal:begun")
             closed = ExecutionClosed(
                 id=f"{task.request.call_id}:{progress.attempt}",
@@ -151,7 +169,7 @@ class Studio:
                 capability.tool_id, capability.provider, modality_of(task.step_type).value
             ).inc()
             try:
-                made = await self._produced(task, producer, brief)
+                made = await self._produced(task, producer, brief, charge)
             except LeaseLost:
                 raise
             except (Unavailable, Rejected) as error:
@@ -178,8 +196,8 @@ class Studio:
                     return None
             return await self._kept(task, capability, brief, made, verdict, closed, progress)
 
-    async def _produced(self, task: Task, producer: Producer, brief: Brief) -> Made:
-        """Call the producer within the budget, as long as this process holds the lease."""
+    async def _produced(self, task: Task, producer: Producer, brief: Brief, charge: Charge) -> Made:
+        """Call the producer and settle the charge, as long as this process holds the lease."""
 
         def check() -> None:
             task.check()
@@ -187,12 +205,6 @@ class Studio:
                 raise LeaseLost
 
         check()
-        cost = producer.capability.cost_micros
-        if not cost:
-            return await producer.produce(brief, check=check)
-        payer = Payer(task.lease.tenant, task.session, task.request.turn_id)
-        with paid_by(payer):
-            charge = await billed(self._budgets, Amount(cost_micros=cost), about=producer.capability.name)
         try:
             made = await producer.produce(brief, check=check)
         except SumaError as error:

@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
+from libs.budgets import Amount, Limits
+from libs.budgets.postgres import PostgresBudgets
 from libs.clients import memory
 from libs.database import Dsns
 from libs.errors import Unavailable
 from libs.events import ToolFailed, ToolSucceeded
 from libs.multimodal.ports import Brief, Producer, StepType
 from libs.objects import bodies
+from tests.infrastructure import FEW, databases
 from tests.support import platform, producers
 from tests.support.platform import RunningPlatform, plan, scripted_model, skills
 from tests.support.producers import PICTURES, PLAIN, SVG, Drawing
@@ -163,6 +166,18 @@ async def test_price_above_the_calls_limit_buys_nothing(start: Start) -> None:
         (failed,) = failures(await run(at))
         assert "it may cost 4 cents, and the call allows 3" in failed.error
         assert shop.briefs == []
+
+
+@pytest.mark.requirement("S3-19", "A33")
+async def test_price_above_the_budget_begins_no_attempt(start: Start, home: Dsns) -> None:
+    shop, little = Drawing(PAID), Amount(10**12, PAID.cost_micros - 1)
+    database = databases.database(home, FEW)
+    async with start(shop, calls=(PICTURE,), budgets=PostgresBudgets(database, Limits(little, little, little))) as at:
+        events = await run(at)
+        assert [failed.code for failed in failures(events)] == ["MAX_COST"]
+        assert (shop.briefs, await attempts(at)) == ([], [])
+        assert "multimodal.tool.execute" in {record.action for record in await at.audited("s")}
+    await database.close()
 
 
 @pytest.mark.requirement("S3-15", "A34")
