@@ -103,8 +103,8 @@ def touched(world: Path, turn: str) -> dict[str, tuple[int, int, int]]:
     return {name: (stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns) for name, stat in seen.items()}
 
 
-async def accept(where: Dsns, world: Path, kinds: Sequence[str]) -> list[str]:
-    """Messages that were answered with 202, by a process that is gone."""
+async def accept(where: Dsns, world: Path, kinds: Sequence[str], *, text: str | None = None) -> list[str]:
+    """Messages that were answered with 202, by a process that is gone; their text is their kind, unless it is given."""
     turns = [f"{kind}-{ids.new()}" for kind in kinds]
     async with infrastructure.platform(where, keys=keys_of(world)) as platform:
         writing = asyncio.ensure_future(platform.writer.run())
@@ -115,17 +115,17 @@ async def accept(where: Dsns, world: Path, kinds: Sequence[str]) -> list[str]:
             cause = Cause.request("gateway", id=ids.new(), tenant=TENANT, key=key, session=turn, turn=turn)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                await platform.writer.apply(Changeset(cause).emit(_message(world, turn)))
+                await platform.writer.apply(Changeset(cause).emit(_message(world, turn, text)))
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
     return turns
 
 
-def _message(world: Path, turn: str) -> MessageReceived:
+def _message(world: Path, turn: str, text: str | None) -> MessageReceived:
     said = MessageReceived(
         message_id=turn,
         turn_id=turn,
-        text=turn.split("-")[0],
+        text=text or turn.split("-")[0],
         principal=WHO,
         scopes=("*",),
         hitl=Hitl.BYPASS,

@@ -391,6 +391,7 @@ class Assets:
         )
         changeset = self._started(about, retention).put(row)
         await self._platform.writer.apply(changeset.start(collecting(changeset.cause.id)))
+        self._platform.point(f"{GROUP}:multimodal:referred")
         await self._platform.objects.put(_area(tenant, retention), sealed)
         return {"name": name, "sha256": sha256, "size": len(data)}, data, warnings
 

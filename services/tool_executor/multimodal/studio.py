@@ -275,6 +275,7 @@ class Studio:
             made_from=_files(task),
         )
         kept = await self._assets.keep(made, about, check=task.check)
+        self._platform.point(f"{GROUP}:multimodal:kept")
         progress.warnings.extend(kept.warnings)
         data: dict[str, Any] = {
             "asset": kept.asset_id,
