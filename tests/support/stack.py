@@ -70,6 +70,7 @@ async def served(
     settings: dict[str, Any] | None = None,
     model: Model | None = None,
     names: tuple[str, ...] = NAMES,
+    **ports: Any,
 ) -> AsyncIterator[Stack]:
     """Run and serve the platform on this database, with the real policy and the offline model or another."""
     owner = mint("local", "owner", scopes=["*"])[0]
@@ -78,6 +79,7 @@ async def served(
         "settings": chosen,
         "policy": ControllablePolicy(await law()),
         "model": model or offline(),
+        **ports,
     }
     with running() as redis:
         async with (

@@ -28,6 +28,7 @@ PROBES: Mapping[str, Any] = {
     "DELETE /facts": {"id": "{fact}", "scope": "memory"},
     "GET /facts/block": None,
     "GET /facts/known": None,
+    "GET /outcomes": {"step_type": "generate_chart"},
     "POST /context/feedback": {"subject": "{memory}", "score": -1, **SCOPES},
     "GET /memories": {"session": "s-1", "before": "{memory}"},
     "GET /memories/search": {"query": SECRET},

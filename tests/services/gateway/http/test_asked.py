@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from libs.changes import Cause, Changeset
 from libs.embedded.postgres import Postgres
 from libs.events import ApprovalRequested, TurnStarted
 from tests import infrastructure
-from tests.support.platform import REPOSITORY, ControllablePolicy, template
+from tests.support.platform import REPOSITORY, ControllablePolicy, skills, template
 from tests.support.stack import NAMES as NAMES_SERVED
 from tests.support.stack import Stack, served
 
@@ -108,7 +108,11 @@ async def world(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> A
     folder: Path = tmp_path_factory.mktemp("asked")
     database = infrastructure.fresh_database(server, await template(server))
     names = (*NAMES_SERVED, "memory_service")
-    async with database as where, served(where, folder, settings={"key_seconds": 0.0}, names=names) as stack:
+    drawing = replace(skills(), multimodal=True)
+    async with (
+        database as where,
+        served(where, folder, settings={"key_seconds": 0.0}, names=names, skills=drawing) as stack,
+    ):
         yield World(stack, await _objects(stack))
 
 
@@ -122,9 +126,11 @@ async def _objects(stack: Stack) -> dict[str, str]:
         spoken = {"text": "remove duplicates", "root": str(stack.folder("copies", a_txt="a", b_txt="a"))}
         turn = (await http.post("/v1/sessions/message", json=spoken)).json()["turn_id"]
         asked = {kind: await _ask(stack, session, turn, kind) for kind in ("commit", "effect")}
-        while len((await http.get("/v1/approvals")).json()["approvals"]) < len(asked) + 1:
+        wanted = {"request": "make a chart of file types as chart.png", "root": str(stack.folder("drawn", a_txt="a"))}
+        job = (await http.post("/v1/multimodal/jobs", json=wanted)).json()["job_id"]
+        while len((await http.get("/v1/approvals")).json()["approvals"]) < len(asked) + 2:
             await stack.platform.bus.waiting()
-    named = {"session_id": session, "turn_id": turn, "upload_id": upload}
+    named = {"session_id": session, "turn_id": turn, "upload_id": upload, "job_id": job}
     named |= {"approval_id": asked["commit"], "effect_id": asked["effect"], "root": str(root), "path": str(root)}
     missing = ("asset_id", "letter_id", "key_id", "event_id", "fact_id", "memory_id", "sleep_id")
     return {**{name: ids.new() for name in missing}, **NAMES, **named, "session": session}
