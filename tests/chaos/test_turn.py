@@ -26,9 +26,9 @@ WAITS = {"expiry": "ignored", "clarification": "unclear", "lost": "garbled"}
 """Leases that only these turns come to."""
 TURNS = {**WAITS, "contents": "unpack"}
 SIDES = ("run:before", "run:after", "finish:before", "finish:after")
-ELSEWHERE = {"tool_executor:effect", "tool_executor:settle", "conversation_worker:turn"}
-"""The first two are killed in test_effects, with tools that act outside; the last in test_slots, where one turn keeps
-the only slot."""
+ELSEWHERE = {"tool_executor:effect", "tool_executor:settle", "conversation_worker:turn", "tool_executor:assets"}
+"""The first two are killed in test_effects, with tools that act outside; the third in test_slots, where one turn keeps
+the only slot. The last deletes what no row names, an hour later or more: no test kills it, test_assets runs it."""
 REMOVE, COMMIT = 2, 5
 """The executor's calls of a tidy turn: scan, remove, list, sort, commit."""
 POINTS: list[Hit] = [
