@@ -13,7 +13,7 @@ from typing import Any
 from libs.events.values import Plan, Step
 from libs.multimodal import dsl
 from libs.multimodal.dsl import Document, PlanRefused, Task
-from libs.multimodal.ports import Modality, StepType
+from libs.multimodal.ports import StepType
 from libs.skills import ToolDefinition, sources, strings
 
 SKILL = "make-documents"
@@ -38,11 +38,6 @@ def makers(tools: Sequence[ToolDefinition]) -> dict[StepType, ToolDefinition]:
     """Return the tool of each step type, as far as they are offered."""
     types = {str(each): each for each in StepType}
     return {types[tool.method]: tool for tool in tools if tool.skill == SKILL and tool.method in types}
-
-
-def made_by(step_type: StepType) -> Modality:
-    """Return the modality of what a step type makes."""
-    return Modality.DOCUMENT if step_type is StepType.COMPOSE else Modality.IMAGE
 
 
 def planned(text: str, tools: Sequence[ToolDefinition]) -> Plan | None:
@@ -141,7 +136,7 @@ class _Compiler:
         yield from (each.replace("$.", "inputs.", 1) for each in checked.problems if not each.startswith("$.format"))
 
     def _modalities(self, task: Task) -> Iterator[str]:
-        made = made_by(task.step_type)
+        made = task.step_type.modality
         if task.modality is not made:
             yield f"modality {task.modality} does not fit; {task.step_type} makes a result of modality {made}"
         for name in _waits(task) if task.step_type in TAKES_PICTURES else ():

@@ -24,6 +24,13 @@ MAX_REWORK = 2
 """How often a producer tries again with the critique of its last result (S3-24)."""
 
 
+class Modality(StrEnum):
+    """The kind of an asset."""
+
+    IMAGE = "image"
+    DOCUMENT = "document"
+
+
 class StepType(StrEnum):
     """A kind of task; each is one tool of the skill `make-documents`."""
 
@@ -34,12 +41,10 @@ class StepType(StrEnum):
     CAPTURE = "capture_page"
     COMPOSE = "compose_srs"
 
-
-class Modality(StrEnum):
-    """The kind of an asset."""
-
-    IMAGE = "image"
-    DOCUMENT = "document"
+    @property
+    def modality(self) -> Modality:
+        """The kind of asset that it makes."""
+        return Modality.DOCUMENT if self is StepType.COMPOSE else Modality.IMAGE
 
 
 class CostTier(StrEnum):

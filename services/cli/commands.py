@@ -181,10 +181,10 @@ def run_(
     with connected() as client:
         mode = MODES["once"] if dry_run else _mode(ask, hitl) or MODES["once"]
         screen = Screen(console, verbose=verbose)
-        root, _ = working_folder(client, folder, yes, screen)
+        root, _ = _working_folder(client, folder, yes, screen)
         attachments = _attachments(client, attach)
         session = client.open_session(root=root, hitl=mode, title=goal[:100])
-        view = view_of(client, session, screen, as_json=as_json, yes=yes, dry_run=dry_run, agent=agent)
+        view = _view(client, session, screen, as_json=as_json, yes=yes, dry_run=dry_run, agent=agent)
         try:
             ended = say(client, view, goal, attachments=attachments)
         except InputClosed:
@@ -195,7 +195,7 @@ def run_(
         view.undo(ended)
         if ended.reason == UNDO_WANTED:
             ended = _offer_undo(client, view) or ended
-        finish(ended, view.person)
+        _finish(ended, view.person)
 
 
 @app.command()
@@ -212,11 +212,11 @@ def chat(
     """Chat with Suma; /help explains, Ctrl-D ends. Pending questions come first."""
     with connected() as client:
         screen = Screen(console, verbose=verbose)
-        root, wish = working_folder(client, folder, False, screen) if session is None else (None, "")
+        root, wish = _working_folder(client, folder, False, screen) if session is None else (None, "")
         resumed = session is not None
         mode = _mode(ask, hitl)
         session = session or client.open_session(root=root, hitl=mode or MODES["once"])
-        view = view_of(client, session, screen, agent=agent)
+        view = _view(client, session, screen, agent=agent)
         view.welcome(root)
         try:
             if resumed:
@@ -254,13 +254,13 @@ def make_new(
         screen = Screen(console, verbose=verbose)
         # Most jobs need a folder. One that is not named is allowed by an answer, never by `--yes`.
         here = Path() if client.address.data is not None else None
-        root, _ = working_folder(client, folder or here, yes and folder is not None, screen)
+        root, _ = _working_folder(client, folder or here, yes and folder is not None, screen)
         begun = client.post(make.JOBS, {**body, "hitl": MODES["once"], **({"root": str(root)} if root else {})})
-        view = view_of(client, begun["session_id"], screen, yes=yes)
+        view = _view(client, begun["session_id"], screen, yes=yes)
         if as_json:
             view = SessionView(view.session, Watcher(), screen, view.person)
         try:
-            ended = followed(client, view, begun["job_id"], after=begun["after"])
+            ended = _followed(client, view, begun["job_id"], after=begun["after"])
         except InputClosed:
             view.leave_open()
             raise typer.Exit(errors.WAITING) from None
@@ -272,7 +272,7 @@ def make_new(
             print_json({**job, "saved": [str(path) for path in saved]})
         else:
             make.report(job, saved)
-        finish(ended, view.person)
+        _finish(ended, view.person)
 
 
 @app.command()
@@ -341,12 +341,12 @@ def commit(
     """Commit the staged changes."""
     with connected() as client:
         session = _session(client, session)
-        view = view_of(client, session, Screen(console, verbose=verbose), as_json=as_json, yes=yes)
+        view = _view(client, session, Screen(console, verbose=verbose), as_json=as_json, yes=yes)
         if not yes and not as_json and interactive():
             diff_of(view.screen, client.get(f"/v1/sessions/{session}/diff"))
             if not Terminal(view.screen).agrees(view.screen.words(phrases.COMMIT), enter=False):
                 raise Usage("nothing was done")
-        finish(_turned(client, view, client.commit(session, exclude=exclude or ())))
+        _finish(_turned(client, view, client.commit(session, exclude=exclude or ())))
 
 
 @app.command()
@@ -391,8 +391,8 @@ def _turn_back(
     with connected() as client:
         screen, redo = Screen(console, verbose=verbose), "redo" in target
         of = _session(client, session) if session else _last_changed_session(client, screen, redo, yes=yes)
-        view = view_of(client, of, screen, as_json=as_json, yes=yes)
-        finish(_turned(client, view, client.rollback(of, target=target, exclude=exclude or ())))
+        view = _view(client, of, screen, as_json=as_json, yes=yes)
+        _finish(_turned(client, view, client.rollback(of, target=target, exclude=exclude or ())))
 
 
 def _turned(client: Client, view: SessionView, began: Mapping[str, Any]) -> TurnResult:
@@ -492,7 +492,7 @@ def upload(
                 typer.echo(f"{stored['upload_id']}  {stored['filename']}  {stored['media_type']}")
 
 
-def working_folder(client: Client, folder: Path | None, yes: bool, screen: Screen) -> tuple[Path | None, str]:
+def _working_folder(client: Client, folder: Path | None, yes: bool, screen: Screen) -> tuple[Path | None, str]:
     """Return the folder once it is allowed, and any other request typed at the permission question.
 
     Ask about a folder outside the roots and record the permission. Without `--in`, use the current directory if it is
@@ -609,7 +609,7 @@ class SessionView:
             self.screen.tell(how if ended.commits else phrases.REDO, "dim", session=self.session)
 
 
-def view_of(
+def _view(
     client: Client,
     session: str,
     screen: Screen,
@@ -648,10 +648,10 @@ def _turn(
     client: Client, view: SessionView, text: str, *, hitl: str | None, attachments: Sequence[str] = ()
 ) -> TurnResult | None:
     sent = client.say(view.session, text, hitl=hitl, agent=view.agent, attachments=attachments)
-    return followed(client, view, sent["turn_id"], after=sent["after"])
+    return _followed(client, view, sent["turn_id"], after=sent["after"])
 
 
-def followed(client: Client, view: SessionView, turn: str, *, after: int) -> TurnResult | None:
+def _followed(client: Client, view: SessionView, turn: str, *, after: int) -> TurnResult | None:
     """Show a turn until it ends. Return its result, or None if the person left or stopped it."""
     try:
         return follow(client, view.session, turn, after=after, watcher=view.watcher, person=view.person)
@@ -727,7 +727,7 @@ def _line() -> str | None:
         return None
 
 
-def finish(ended: TurnResult, person: Person | None = None) -> None:
+def _finish(ended: TurnResult, person: Person | None = None) -> None:
     """Exit with the code that fits the turn's result."""
     if ended.reason == MORE_BELOW and not isinstance(person, Terminal):
         raise typer.Exit(errors.WAITING)

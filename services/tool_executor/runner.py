@@ -161,15 +161,12 @@ class CallRunner:
             Rejected: it cannot be done; nothing is staged.
             Unavailable: it can be tried again.
         """
-        if request.tool not in WORKSPACE_TOOLS and self._tool(request).primitive is Primitive.WEB:
+        # These need no workspace, or hold it only for a part of their work.
+        apart = {Primitive.WEB: self._fetch, Primitive.MEMORY: self._remember, Primitive.MULTIMODAL: self._make}
+        primitive = None if request.tool in WORKSPACE_TOOLS else self._tool(request).primitive
+        if primitive in apart:
             async with _deadline(request.deadline):
-                return await self._fetch(lease, request)
-        if request.tool not in WORKSPACE_TOOLS and self._tool(request).primitive is Primitive.MEMORY:
-            async with _deadline(request.deadline):
-                return await self._remember(lease, request, session)
-        if request.tool not in WORKSPACE_TOOLS and self._tool(request).primitive is Primitive.MULTIMODAL:
-            async with _deadline(request.deadline):
-                return await self._make(lease, request, session)
+                return await apart[primitive](lease, request, session)
         async with self._workspaces.at_work(lease.tenant, session):
             output = await self._run(lease, request, session)
         return replace(output, warnings=(*output.warnings, *self._workspaces.notes(lease.tenant, request.root)))
@@ -305,7 +302,7 @@ class CallRunner:
         page = use(skill, args.get("reference"), args.get("offset", 0))
         return CallOutput(page, f"Read {args.get('reference') or 'the instructions'} of the skill {skill.name}.")
 
-    async def _fetch(self, lease: Lease, request: ToolRequested) -> CallOutput:
+    async def _fetch(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         """Read a page: its text is data, and names where it is from."""
         args, ask = (
             await expanded(self._platform.objects, lease.tenant, request.args),

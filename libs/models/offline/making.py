@@ -269,7 +269,7 @@ def _tasks(wish: _Wish, taken: Sequence[str]) -> Iterator[dsl.Task]:
         yield dsl.Task(
             task_id=f"step_{n:02}",
             step_type=item.type,
-            modality=compiler.made_by(item.type),
+            modality=item.type.modality,
             constraints=dsl.Constraints(format=picture),
             title=item.title,
             prompt=item.prompt,
@@ -281,7 +281,7 @@ def _tasks(wish: _Wish, taken: Sequence[str]) -> Iterator[dsl.Task]:
         yield dsl.Task(
             task_id=f"step_{len(wish.items) + 1:02}",
             step_type=StepType.COMPOSE,
-            modality=compiler.made_by(StepType.COMPOSE),
+            modality=StepType.COMPOSE.modality,
             depends_on=[f"step_{n:02}" for n in range(1, len(wish.items) + 1)],
             constraints=dsl.Constraints(format=form),
             title=wish.document[:200],

@@ -38,8 +38,7 @@ def job_of(turn: TurnShown, events: Iterable[Numbered], executions: Sequence[Jso
                 pass
     attempts: dict[str, list[Execution]] = {}
     for told in executions:
-        one = execution_of(told)
-        attempts.setdefault(one.step_id, []).append(one)
+        attempts.setdefault(told["step_id"], []).append(Execution.model_validate(told))
     steps = [_step(plan, step, changed.get((plan, n)), attempts) for (plan, n), step in planned.items()]
     results = [change.data for change in changed.values() if isinstance(change.data, Mapping)]
     return Job(
@@ -53,13 +52,6 @@ def job_of(turn: TurnShown, events: Iterable[Numbered], executions: Sequence[Jso
         cost_micros=sum(one.cost_micros for tries in attempts.values() for one in tries),
         links=links(turn.session_id, turn.turn_id),
     )
-
-
-def execution_of(told: Mapping[str, Json]) -> Execution:
-    """Return an attempt as the tool executor tells it."""
-    critique = told.get("critique") or []
-    known = {**told, "critique": [critique] if isinstance(critique, str) else list(critique)}
-    return Execution.model_validate({name: known.get(name) for name in Execution.model_fields})
 
 
 def asset_of(change: StepChanged | None) -> JobAsset | None:

@@ -7,15 +7,16 @@ attempts, the assets and their provenance.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
 import orjson
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
+from libs.changes import Cause
 from libs.clients import multimodal
 from libs.errors import NotFound
+from libs.events import ActionRecorded
 from libs.identity import Principal
 from libs.multimodal.compiler import planned
 from libs.multimodal.dsl import PlanRefused
@@ -189,9 +190,7 @@ async def fetch(
     if_range: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Return the content of an asset for download. No browser runs a script of it with the caller's rights."""
-    cause = commands.cause_of(who)
-    allowed = await commands.permitted(here, cause, who, assets.READ)
-    asset = _stored(await asset_of(here, who, asset_id))
+    cause, allowed, asset = await _permitted(here, who, asset_id)
     await assets.record(here, who, cause, allowed, asset, "streamed")
     held = Access(here.identity, who, request, asset_id, partial(asset_of, here))
     open = partial(multimodal.content, here.platform, who.tenant, asset_id)
@@ -207,11 +206,11 @@ async def provenance(here: Here, who: CanRead, asset_id: AssetId) -> Provenance:
         asset_id=asset_id,
         job_id=found["turn_id"],
         session_id=found["session_id"],
-        title=str(found.get("title") or ""),
+        title=found["title"],
         media_type=stored.media_type,
         size=stored.size,
         sha256=stored.sha256,
-        provenance=dict(found.get("provenance") or {}),
+        provenance=found["provenance"],
     )
 
 
@@ -221,12 +220,8 @@ async def list_capabilities(here: Here, who: CanBrowse) -> CapabilityList:
     if not here.platform.skills.multimodal:
         return CapabilityList(enabled=False, problem=str(Disabled()), capabilities=[])
     found = await multimodal.capabilities(here.platform, who.tenant)
-    known = [CapabilityShown.model_validate({**_UNKNOWN, **one}) for one in found]
+    known = [CapabilityShown.model_validate(one) for one in found]
     return CapabilityList(enabled=True, problem="", capabilities=known)
-
-
-_UNKNOWN: Mapping[str, Any] = {"constraints": {}, "checked_at": None, "problem": "", "health_status": "unknown"}
-"""Values of a capability before its first check."""
 
 
 async def read(here: Sessions, who: Principal, asset_id: str, *, most: int) -> tuple[str, bytes]:
@@ -236,9 +231,7 @@ async def read(here: Sessions, who: Principal, asset_id: str, *, most: int) -> t
         NotFound: there is no such asset, or the caller does not see it.
         TooLarge: it has more than `most` bytes.
     """
-    cause = commands.cause_of(who)
-    allowed = await commands.permitted(here, cause, who, assets.READ)
-    asset = _stored(await asset_of(here, who, asset_id))
+    cause, allowed, asset = await _permitted(here, who, asset_id)
     if asset.size > most:
         raise assets.TooLarge(f"this asset has {asset.size} bytes, over {most}; download it at {ROOT}/{asset_id}")
     await assets.record(here, who, cause, allowed, asset, "streamed")
@@ -270,15 +263,21 @@ async def _job(here: Sessions, who: Principal, job_id: str) -> TurnShown:
     return turn
 
 
+async def _permitted(here: Sessions, who: Principal, asset_id: str) -> tuple[Cause, ActionRecorded, StoredAsset]:
+    """Return the asset of a session that the caller reads, and the record of policy's yes. Policy is asked first."""
+    cause = commands.cause_of(who)
+    allowed = await commands.permitted(here, cause, who, assets.READ)
+    return cause, allowed, _stored(await asset_of(here, who, asset_id))
+
+
 def _stored(found: dict[str, Any]) -> StoredAsset:
-    media = str(found["media_type"])
     return StoredAsset(
-        asset_id=str(found.get("asset_id") or found["id"]),
+        asset_id=found["id"],
         session_id=found["session_id"],
         turn_id=found["turn_id"],
-        filename=file_name(str(found.get("title") or ""), media),
-        media_type=media,
-        sha256=str(found["sha256"]),
-        size=int(found["size"]),
+        filename=file_name(found["title"], found["media_type"]),
+        media_type=found["media_type"],
+        sha256=found["sha256"],
+        size=found["size"],
         principal=None,
     )

@@ -201,7 +201,7 @@ class Assets:
             session_id=about.cause.session or "",
             turn_id=about.turn_id,
             call_id=about.call_id,
-            asset_type="document" if about.step_type is StepType.COMPOSE else "image",
+            asset_type=about.step_type.modality.value,
             format=made.format,
             media_type=made.media_type,
             retention=retention,

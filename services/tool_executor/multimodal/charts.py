@@ -332,14 +332,11 @@ def _axes(series: _Series, sort: str | list[str]) -> dict[str, Any]:
     x: dict[str, Any] = {"field": "x", "type": "temporal" if series.timed else "nominal", "title": series.axes[0]}
     if series.timed:
         dates = [point["x"] for point in series.points]
-        size = (
-            4
-            if all(date.endswith("-01-01") for date in dates)
-            else 7
-            if all(date[8:] == "01" for date in dates)
-            else 10
-        )
-        unit, form = {4: ("year", "%Y"), 7: ("yearmonth", "%b %Y"), 10: ("yearmonthdate", "%d %b %Y")}[size]
+        unit, form = "yearmonthdate", "%d %b %Y"
+        if all(date.endswith("-01-01") for date in dates):
+            unit, form = "year", "%Y"
+        elif all(date[8:] == "01" for date in dates):
+            unit, form = "yearmonth", "%b %Y"
         x |= {"timeUnit": unit, "axis": {"format": form, "labelOverlap": True, "labelAngle": -40}}
     else:
         x |= {"sort": sort, "axis": {"labelAngle": -40, "labelLimit": 160}}

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from libs.events import ActionRecorded
-from libs.multimodal.ports import Brief, Capability, CostTier, Modality, Producer, StepType
+from libs.multimodal.ports import Brief, Capability, CostTier, Producer
 from libs.multimodal.ranking import Ranking, scores, ties_broken
 from libs.runtime import Platform
 from libs.telemetry import logger, metrics
@@ -23,8 +23,6 @@ from services.tool_executor.multimodal.tasks import Task
 
 ACTION = "multimodal.tool.execute"
 log = logger("multimodal")
-MODALITIES = {StepType.COMPOSE: Modality.DOCUMENT}
-"""The kind of asset of each step type; the others make an image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ class Router:
     def _candidates(self, task: Task, brief: Brief) -> Sequence[Producer]:
         return self._registry.find(
             task.step_type,
-            modality=modality_of(task.step_type),
+            modality=task.step_type.modality,
             format=brief.format,
             language=brief.language,
             max_resolution=brief.max_resolution,
@@ -137,7 +135,3 @@ class Router:
             "payload_seen": approved,
             "hitl": request.hitl.value,
         }
-
-
-def modality_of(step_type: StepType) -> Modality:
-    return MODALITIES.get(step_type, Modality.IMAGE)

@@ -32,7 +32,7 @@ from services.tool_executor.calls import LeaseLost
 from services.tool_executor.multimodal.assets import Assets, Making
 from services.tool_executor.multimodal.drafting import Draft
 from services.tool_executor.multimodal.executions import FAILED, REWORK, RUNNING, SUCCEEDED, Execution, Executions
-from services.tool_executor.multimodal.router import Route, Router, modality_of
+from services.tool_executor.multimodal.router import Route, Router
 from services.tool_executor.multimodal.tasks import (
     NoCapability,
     Produced,
@@ -85,7 +85,7 @@ class Studio:
         about = {
             "job_id": task.request.turn_id,
             "step_id": task.request.step_id,
-            "modality": modality_of(task.step_type).value,
+            "modality": task.step_type.modality.value,
         }
         with span(f"step_{task.request.ordinal:02}", attributes=about):
             return await self._make(task)
@@ -166,7 +166,7 @@ class Studio:
             )
             began = time.monotonic()
             metrics.capability_selections.labels(
-                capability.tool_id, capability.provider, modality_of(task.step_type).value
+                capability.tool_id, capability.provider, task.step_type.modality.value
             ).inc()
             try:
                 made = await self._produced(task, producer, brief, charge)

@@ -61,8 +61,9 @@ class Executor:
             return JSONResponse({"executions": self.executions})
         if path == "capabilities":
             known = {"tool_id": "vega", "provider": "local", "modalities": ["image"], "formats": ["svg"]}
-            return JSONResponse({"capabilities": [{**known, "cost_tier": "free", "health_status": "healthy"}]})
-        if self.asset is None or path.split("/")[1] != self.asset["asset_id"]:
+            health = {"health_status": "healthy", "problem": "", "checked_at": None}
+            return JSONResponse({"capabilities": [{**known, **health, "constraints": {}, "cost_tier": "free"}]})
+        if self.asset is None or path.split("/")[1] != self.asset["id"]:
             return JSONResponse({"detail": "no such asset"}, 404)
         if path.endswith("/content"):
             return Response(SVG[int(asked["start"]) : int(asked["end"])])
@@ -85,8 +86,8 @@ class Jobs:
         begun = await self.begun()
         turn = begun["job_id"]
         steps = [_step(1, "chart"), replace_depends(_step(2, "document"), (1,))]
-        self.executor.asset = {"asset_id": ids.new(), "turn_id": turn, "title": "File types", **_content()}
-        data = {"asset": self.executor.asset["asset_id"], "title": "File types", "format": "svg", **_content()}
+        self.executor.asset = {"id": ids.new(), "turn_id": turn, "title": "File types", **_content(), "provenance": {}}
+        data = {"asset": self.executor.asset["id"], "title": "File types", "format": "svg", **_content()}
         about = {"turn_id": turn, "plan_id": "p", "description": "", "state": StepState.SUCCEEDED}
         told = StepChanged(**about, step_id="s1", ordinal=1, tool="make-documents.chart", data=data)
         proposed = PlanProposed(turn_id=turn, plan=Plan(plan_id="p", steps=tuple(steps)))
@@ -99,7 +100,7 @@ class Jobs:
 
     @property
     def path(self) -> str:
-        return f"/v1/multimodal/assets/{self.executor.asset['asset_id']}"
+        return f"/v1/multimodal/assets/{self.executor.asset['id']}"
 
 
 def _content() -> Json:
@@ -118,7 +119,7 @@ def replace_depends(step: Step, on: Sequence[int]) -> Step:
 def _execution(attempt: int, *, critique: str = "", cost: int = 0) -> Json:
     about = {"step_id": "s1", "step_index": 1, "tool_id": "vega", "provider": "local", "latency_ms": 8, "error": None}
     more = {"asset_id": None, "status": "succeeded", "quality": 0.5, "at": "2026-03-02T09:15:08Z"}
-    return {**about, **more, "attempt": attempt, "critique": critique, "cost_micros": cost}
+    return {**about, **more, "attempt": attempt, "critique": [critique] if critique else [], "cost_micros": cost}
 
 
 @pytest.fixture(scope="module")
