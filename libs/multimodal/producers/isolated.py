@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
-import os
 import platform
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import Any
 
-from libs.errors import Unavailable
+from libs.multimodal import children
 from libs.multimodal.ports import CannotProduce
 from libs.multimodal.renderer.frames import packed, unpacked
 from libs.sandbox.seccomp import program
 
 CHILD = Path(__file__).parent.parent / "renderer" / "__main__.py"
-LOOK_SECONDS = 0.1
-"""Seconds between two checks for cancellation."""
 SOURCE_MOST = 2 << 20
-ENVIRONMENT = {"LANG": "C.UTF-8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,56 +70,10 @@ async def run(command: Sequence[str], given: bytes, limits: Limits, check: Calla
         CannotProduce: it took more than its seconds.
         Unavailable: it could not start.
     """
-    check()
-    # Files, not pipes: a child that reads nothing blocks no writer, and the kernel bounds the output.
-    with TemporaryFile() as source, TemporaryFile() as output:
-        await asyncio.to_thread(_write, source, given)
-        async with _started(command, source, output) as child:
-            try:
-                async with asyncio.timeout(limits.wait):
-                    while child.returncode is None:
-                        with suppress(TimeoutError):
-                            async with asyncio.timeout(LOOK_SECONDS):
-                                await child.wait()
-                        check()
-            except TimeoutError as error:
-                raise CannotProduce(_ended(-signal.SIGXCPU, limits)) from error
-            status = child.returncode
-        return status, await asyncio.to_thread(_read, output, limits.output)
-
-
-@asynccontextmanager
-async def _started(
-    command: Sequence[str], source: IO[bytes], output: IO[bytes]
-) -> AsyncIterator[asyncio.subprocess.Process]:
     try:
-        child = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=source,
-            stdout=output,
-            stderr=asyncio.subprocess.DEVNULL,
-            cwd="/",
-            env=ENVIRONMENT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise Unavailable(f"{Path(command[0]).name} does not start ({error}); check its installation") from error
-    try:
-        yield child
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        await asyncio.shield(child.wait())
-
-
-def _write(file: IO[bytes], given: bytes) -> None:
-    file.write(given)
-    file.seek(0)
-
-
-def _read(file: IO[bytes], most: int) -> bytes:
-    file.seek(0)
-    return file.read(most + 1)
+        return await children.run(command, given, seconds=limits.wait, most=limits.output, check=check)
+    except children.CannotRun as error:
+        raise CannotProduce(_ended(-signal.SIGXCPU, limits)) from error
 
 
 def _ended(status: int, limits: Limits) -> str:
