@@ -7,6 +7,7 @@ from typing import Any
 
 from libs.events import PlanProposed, Step, StepChanged, StepState
 from libs.multimodal.ports import MEDIA_TYPES
+from libs.texts import literal, one_line
 from services.gateway.multimodal.models import Execution, Job, JobAsset, JobLinks, JobStep
 from services.gateway.sessions.models import TurnShown
 from services.gateway.sessions.store import Numbered
@@ -73,6 +74,16 @@ def asset_of(change: StepChanged | None) -> JobAsset | None:
         content=at,
         provenance=f"{at}/provenance",
     )
+
+
+def made_by(steps: Iterable[StepChanged]) -> list[JobAsset]:
+    """Return the assets that these steps made."""
+    return [asset for step in steps if (asset := asset_of(step)) is not None]
+
+
+def in_markdown(assets: Iterable[JobAsset], base: str) -> str:
+    """Return a list of links to assets. `base` is our address. A title shows as it is."""
+    return "\n".join(f"- [{literal(one_line(one.title))}]({base}{one.content})" for one in assets)
 
 
 def in_words(change: StepChanged) -> str:

@@ -53,20 +53,18 @@ select count(*) from (
 ) as n;
 
 -- name: task_files(tenant, turns)
--- The files that steps of these turns made, oldest first. Files of a job are assets of the tool executor.
-select turn_id, asset_id, filename, media_type, path from (
-    select a.turn_id, a.asset_id, a.filename, a.media_type, '' as path, a.created_at as at
+-- The files that steps of these turns made, oldest first. The assets of a job are in the results of its steps, which name them.
+select turn_id, asset_id, filename, media_type, step from (
+    select a.turn_id, a.asset_id, a.filename, a.media_type, null as step, a.created_at as at
     from gateway.attachments a
     join gateway.turns t on t.tenant_id = a.tenant_id and t.turn_id = a.turn_id and t.session_id = a.session_id
     where a.tenant_id = :tenant and a.turn_id = any (:turns) and a.principal is null
     union all
-    select distinct on (d.asset) t.turn_id, d.asset, replace(coalesce(d.title, 'asset'), '/', '-') || coalesce('.' || d.format, ''),
-        d.media_type, '/v1/multimodal/assets/' || d.asset, e.occurred_at
+    select t.turn_id, e.data #>> '{data,asset}', null, null, e.data::text, e.occurred_at
     from gateway.turns t
     join gateway.session_events e on e.tenant_id = t.tenant_id and e.session_id = t.session_id and e.turn_id = t.turn_id
-    cross join lateral jsonb_to_record(e.data -> 'data') as d(asset text, title text, format text, media_type text)
     where t.tenant_id = :tenant and t.turn_id = any (:turns) and t.job and e.event_type = 'suma.step.changed.v1'
-        and e.data ->> 'state' = 'succeeded' and jsonb_typeof(e.data -> 'data') = 'object' and d.asset is not null
+        and e.data ->> 'state' = 'succeeded' and jsonb_typeof(e.data #> '{data,asset}') = 'string'
 ) as f order by at, asset_id;
 
 -- name: task_exchange(tenant, turns)

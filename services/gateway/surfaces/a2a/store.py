@@ -11,6 +11,8 @@ from typing import Any
 import aiosql
 
 from libs import ids
+from libs.events import StepChanged
+from services.gateway.multimodal.jobs import asset_of, file_name
 from services.gateway.schema import Reads
 from services.gateway.sessions.models import TurnShown
 from services.gateway.surfaces.a2a.rows import PushConfig
@@ -80,6 +82,15 @@ class ExchangedMessage:
     at: datetime
 
 
+def made_file(step: StepChanged) -> TaskFile | None:
+    """Return the picture or document that a step made."""
+    asset = asset_of(step)
+    if asset is None:
+        return None
+    name = file_name(asset.title, asset.media_type)
+    return TaskFile(step.turn_id, asset.asset_id, name, asset.media_type, asset.content)
+
+
 def question_id(turn: str, seq: int) -> str:
     """Return the id of the message that asks a turn's question, by the number of the event that asked."""
     return ids.derived(turn, str(seq))
@@ -106,7 +117,7 @@ class TaskStore(Reads):
 
     async def files(self, tenant: str, turns: Sequence[str]) -> Sequence[TaskFile]:
         """Return the files of these turns, oldest first."""
-        return await self._rows(TaskFile, queries.task_files, tenant, turns=list(turns))
+        return await self._rows(_file, queries.task_files, tenant, turns=list(turns))
 
     async def exchange(self, tenant: str, turns: Sequence[str]) -> Sequence[ExchangedMessage]:
         """Return the questions of these turns and their answers, in order."""
@@ -131,6 +142,11 @@ def _about(search: Search) -> Mapping[str, Any]:
 
 def _listed(*, at: datetime, **row: Any) -> tuple[TaskTurn, datetime]:
     return TaskTurn(**row), at
+
+
+def _file(*, step: str | None, **row: Any) -> TaskFile:
+    made = made_file(StepChanged.model_validate_json(step)) if step is not None else None
+    return made or TaskFile(**row)
 
 
 def _exchanged(*, seq: int, message_id: str | None, **row: Any) -> ExchangedMessage:

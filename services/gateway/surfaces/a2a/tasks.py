@@ -34,12 +34,11 @@ from libs.events import (
     TurnEnded,
     TurnQueued,
 )
-from services.gateway.multimodal.jobs import asset_of, file_name
 from services.gateway.sessions import outcomes
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import TextDelta
 from services.gateway.surfaces import questions
-from services.gateway.surfaces.a2a.store import ExchangedMessage, TaskFile, TaskTurn, question_id
+from services.gateway.surfaces.a2a.store import ExchangedMessage, TaskFile, TaskTurn, made_file, question_id
 from services.gateway.surfaces.turns import Question
 
 EXTENSION = "urn:suma:a2a:turn:v1"
@@ -118,10 +117,8 @@ class Updates:
             case StepChanged(result=Asset() as made):
                 file = TaskFile(self._turn.turn_id, made.asset_id, made.filename, made.media_type)
                 yield self._artifact(_file(file, self._base), last=True)
-            case StepChanged() as step if (asset := asset_of(step)) is not None:
-                name = file_name(asset.title, asset.media_type)
-                file = TaskFile(self._turn.turn_id, asset.asset_id, name, asset.media_type, asset.content)
-                yield self._artifact(_file(file, self._base), last=True)
+            case StepChanged() as step if (drawn := made_file(step)) is not None:
+                yield self._artifact(_file(drawn, self._base), last=True)
         if item.type != "message.accepted":
             yield self._update(item, _status_after(item, self._turn))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,8 @@ from starlette.responses import Response
 from libs.errors import SumaError
 from libs.events import ApprovalRequested, ClarificationRequested, MessageCompleted, TurnEnded, Usage
 from libs.identity import Principal
+from services.gateway.http.urls import base
+from services.gateway.multimodal.jobs import in_markdown, made_by
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import ServerSent
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
@@ -60,7 +62,9 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
         begun, note = await call.begin(wish), ""
     except NothingDecided as why:
         begun, note = why.place, f"{why}{segments.AGAIN}"
-    completion = Completion(begun, int(here.platform.clock.now().timestamp()), asked.asks_by, note)
+    own = base(request.url.scheme, request.headers["host"], here.settings.public_url)
+    completion = Completion(begun, int(here.platform.clock.now().timestamp()), own, asked.asks_by, note)
+    completion.recall(await segments.earlier(call.turns, begun))
     del wish
     items, left = segments.follow(call.turns, begun), partial(call.leave, begun, asked.options)
     if asked.stream:
@@ -118,12 +122,18 @@ class Completion:
 
     segment: Segment
     created: int
+    base: str
+    """Our address."""
     asks_by: frozenset[str] = frozenset()
     note: str = ""
     """Text that comes first."""
     text: Text = field(default_factory=Text)
     call: Json | None = None
     view: TurnView = field(default_factory=TurnView)
+
+    def recall(self, earlier: Sequence[Numbered]) -> None:
+        """Take the steps from what happened in the turn before: the answer links to what they made."""
+        self.view = replace(self.view, steps=TurnView.of(earlier).steps)
 
     def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[Json]:
         """Take what happened; yield the deltas to send."""
@@ -134,6 +144,9 @@ class Completion:
                 yield from self._say(self.text.piece(item))
             case Numbered(event=MessageCompleted(text=text)):
                 yield from self._say(self.text.rest(text))
+                if links := in_markdown(made_by(self.view.steps.values()), self.base):
+                    # The text is not that of the kept answer any more, so its turn is named.
+                    yield from self._add(links, self.segment.turn_id)
             case Numbered(event=TurnEnded() as ended) if ended.state != "completed":
                 # No answer is kept by which the chat would be found again.
                 yield from self._add(segments.end_text(ended), self.segment.turn_id)
