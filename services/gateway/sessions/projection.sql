@@ -38,6 +38,7 @@ create or replace function gateway.project_outbound(events bus.log[]) returns vo
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     numbered bigint[];
+    making bus.log[];
     -- Most events change little: a statement runs only where an event has one of its types.
     types constant text[] := array(select e.type from unnest(events) as e);
 begin
@@ -74,12 +75,15 @@ begin
         on conflict (tenant_id, turn_id) do nothing;
     end if;
 
-    -- A plan that makes pictures or documents makes its turn a job.
-    if types && '{suma.plan.proposed.v1}' then
+    -- A plan that makes pictures or documents makes its turn a job. Other plans, which are most, look up no turn.
+    making := case when types && '{suma.plan.proposed.v1}' then array(
+        select e from unnest(events) as e
+        where e.type = 'suma.plan.proposed.v1' and e.data @? '$.plan.steps[*] ? (@.skill == "make-documents")'
+    ) end;
+    if cardinality(making) > 0 then
         update gateway.turns t set job = true
-        from unnest(events) as e
-        where t.tenant_id = e.tenant and t.turn_id = e.data ->> 'turn_id' and not t.job and e.type = 'suma.plan.proposed.v1'
-            and e.data @? '$.plan.steps[*] ? (@.skill == "make-documents")';
+        from unnest(making) as e
+        where t.tenant_id = e.tenant and t.turn_id = e.data ->> 'turn_id' and not t.job;
     end if;
 
     -- An ended turn keeps its final state. Where several events change one turn, the first that ends it counts, else the last.
