@@ -33,7 +33,7 @@ INDEXED_AT_ONCE, EMBEDDED_AT_ONCE = 1_000, 100
 """Memories of a batch: fewer than a second's work, also for the writer, which all services of a process share."""
 COMMON = 1_000
 """Memories of a scope that may have a word which is looked up; by a more common word, memories are only compared."""
-PROVED_BY, NEIGHBOURS, FOUND = 50, 10, 0.98
+PROVED_BY, NEIGHBOURS, FOUND = 50, 10, 0.97
 """An index reads as many lists as hold this share of the nearest memories, of so many memories."""
 RETRY_SECONDS = 300.0
 
