@@ -51,6 +51,19 @@ def compiled(document: Document, tools: Sequence[ToolDefinition]) -> Plan:
     return _Compiler(document, makers(tools)).plan()
 
 
+def worded(plan: Plan, text: str) -> Plan:
+    """Return the plan with the words of its request in each step that makes an asset and has none (S3-39)."""
+    if not text.strip() or dsl.looks_like_one(text):
+        return plan
+    steps = (
+        step.model_copy(update={"args": {**step.args, "prompt": text[: dsl.PROMPT_MOST]}})
+        if step.skill == SKILL and not step.args.get("prompt")
+        else step
+        for step in plan.steps
+    )
+    return plan.model_copy(update={"steps": tuple(steps)})
+
+
 class _Compiler:
     def __init__(self, document: Document, offered: Mapping[StepType, ToolDefinition]) -> None:
         self._tasks, self._offered = {task.task_id: task for task in document.tasks}, offered

@@ -16,6 +16,8 @@ from libs.multimodal.ports import Modality, StepType
 
 TEXT_MOST = 64_000
 """Characters of a document."""
+PROMPT_MOST = 4000
+"""Characters of the words of a request."""
 TASKS_MOST, NESTING_MOST, PROBLEMS_MOST = 100, 20, 50
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$")]
 Criterion = Literal["clarity", "relevance", "aesthetic"]
@@ -66,7 +68,7 @@ class Task(_Strict):
     constraints: Constraints = Constraints()
     quality_gate: QualityGate = QualityGate()
     title: str = Field(default="", max_length=200, description="the caption")
-    prompt: str = Field(default="", max_length=4000, description="the request in words")
+    prompt: str = Field(default="", max_length=PROMPT_MOST, description="the request in words")
     inputs: dict[str, Any] = Field(
         default_factory=dict,
         max_length=20,

@@ -108,7 +108,7 @@ class Brief:
     format: str
     title: str = ""
     prompt: str = ""
-    """A request in words, with the critique of earlier attempts; for pictures."""
+    """A request in words; for pictures."""
     source: str = ""
     """The text of a diagram, or a chart's Vega-Lite specification as JSON."""
     language: str = ""

@@ -86,7 +86,7 @@ class Handlers:
         with paid_by(_payer(lease, case)):
             outcome = await self._model.plan(case.task, tools)
         # The tools that the model saw: the catalogue may have changed during the call.
-        return replace(outcome, plan=bind_tools(outcome.plan, tools)) if isinstance(outcome, PlanDraft) else outcome
+        return _bound(outcome, case, tools) if isinstance(outcome, PlanDraft) else outcome
 
     async def planned(self, lease: Lease, outcome: PlannerOutcome) -> Changeset:
         cause, case = Cause.of_lease(lease), of(lease).spent(outcome.usage)
@@ -120,7 +120,7 @@ class Handlers:
         tools = self._tools(lease.tenant)
         with paid_by(_payer(lease, case)):
             drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
-        return replace(drafted, plan=bind_tools(drafted.plan, tools))
+        return _bound(drafted, case, tools)
 
     async def resolved(self, lease: Lease, drafted: PlanDraft) -> Changeset:
         """Check and review a resolved plan again, even if it equals the rejected one (S0-19)."""
@@ -226,6 +226,11 @@ def _written(case: Deliberation, tools: Sequence[ToolDefinition]) -> Plan | None
 def _is_document(case: Deliberation) -> bool:
     """Return whether the request's first plan is the document that its text is; a later round has its results."""
     return case.round == 1 and case.task.clarification is None and looks_like_one(case.task.text)
+
+
+def _bound(drafted: PlanDraft, case: Deliberation, tools: Sequence[ToolDefinition]) -> PlanDraft:
+    """Return a model's plan with the words that it is for, and bound to the tools that the model saw."""
+    return replace(drafted, plan=bind_tools(compiler.worded(drafted.plan, case.task.text), tools))
 
 
 def bind_tools(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:

@@ -329,8 +329,8 @@ class CallRunner:
         args = {**tool.defaults(), **await expanded(self._platform.objects, lease.tenant, request.args)}
         cancel = CancelToken()
 
-        async def draft(feedback: Sequence[str], attempt: int) -> Draft:
-            work = partial(drafting.draft, method=tool.method, args=args, feedback=feedback, attempt=attempt)
+        async def draft(attempt: int) -> Draft:
+            work = partial(drafting.draft, method=tool.method, args=args, attempt=attempt)
             if not (tool.in_workspace or args.get("files")):
                 return await asyncio.to_thread(work, None, check=cancel.check)
             async with self._workspaces.at_work(lease.tenant, session):

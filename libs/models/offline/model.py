@@ -15,6 +15,7 @@ from libs.models.offline import answers, texts
 from libs.models.offline import review as rules
 from libs.models.offline.planner import GAP, SECONDS_MOST, THRESHOLD, Planner
 from libs.models.ports import Answered, ClarificationNeeded, ModelText, PlanDraft, PlannerOutcome
+from libs.multimodal import compiler
 from libs.skills import Categories, ToolDefinition
 from libs.texts import literal
 
@@ -62,7 +63,7 @@ class OfflineModel:
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
         # Without observations: `plan` takes a task that has some as done, and answers.
         fresh = await self.plan(task.model_copy(update={"observations": ()}), catalogue)
-        if isinstance(fresh, PlanDraft) and not rules.same(fresh.plan, plan):
+        if isinstance(fresh, PlanDraft) and not rules.same(compiler.worded(fresh.plan, task.text), plan):
             return fresh
         return PlanDraft(rules.without(plan, reason, new_id=self._new_id))
 

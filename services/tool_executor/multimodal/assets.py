@@ -70,6 +70,18 @@ class Busy(Unavailable):
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a request as they may be kept: in full, with the record of the permission, or summed up."""
+
+    text: str = ""
+    full: bool = False
+    records: tuple[ActionRecorded, ...] = ()
+
+
+NO_WORDS = Words()
+
+
+@dataclass(frozen=True, slots=True)
 class Making:
     """Facts of the call that made an asset, for its row and its provenance."""
 
@@ -83,10 +95,9 @@ class Making:
     tool_id: str
     provider: str
     title: str = ""
-    scopes: tuple[str, ...] = ()
     plan_id: str = ""
     request_id: str = ""
-    prompt: str = ""
+    words: Words = NO_WORDS
     quality: float | None = None
     parents: tuple[str, ...] = ()
     """Ids of the assets that it was made of."""
@@ -158,6 +169,18 @@ class Assets:
         self._platform, self._settings = platform, settings
         self._credentials = Credentials(platform.keys)
 
+    async def words(self, cause: Cause, asset_id: str, prompt: str, *, principal: str, scopes: Sequence[str]) -> Words:
+        """Return the words of a request where policy allows to keep them with the asset, else their summary."""
+        if not prompt:
+            return Words()
+        try:
+            record = await permitted(
+                self._platform, _own(cause), FULL_PROMPT, principal, scopes, resource=f"asset:{asset_id}"
+            )
+        except PolicyDenied:
+            return Words(redacted(prompt))
+        return Words(prompt, full=True, records=(record,))
+
     async def keep(
         self, made: Made, about: Making, *, retention: str | None = None, check: Callable[[], None] = lambda: None
     ) -> Kept:
@@ -167,8 +190,7 @@ class Assets:
             Busy, Unavailable: it is not stored; try again.
         """
         retention = retention or self._settings.default
-        now = self._platform.clock.now()
-        summary, full, events = await self._summary(about)
+        now, words = self._platform.clock.now(), about.words
         facts = {
             "tool": about.tool_id,
             "provider": about.provider,
@@ -188,8 +210,8 @@ class Assets:
             "provider": about.provider,
             "model": made.model,
             "params": dict(made.parameters),
-            "prompt_summary": summary,
-            "prompt_is_full": full,
+            "prompt_summary": words.text,
+            "prompt_is_full": words.full,
             "quality": about.quality,
             "parents": list(about.parents),
             "made_from": list(about.made_from),
@@ -215,7 +237,7 @@ class Assets:
             keep_seconds=self._settings.classes[retention].seconds,
             provenance=provenance,
         )
-        return Kept(about.asset_id, data, put.checksum, put.size, made.media_type, (put,), events, warnings)
+        return Kept(about.asset_id, data, put.checksum, put.size, made.media_type, (put,), words.records, warnings)
 
     async def find(self, tenant: str, asset_id: str) -> Stored:
         """Return an asset's row. Raises NoSuchAsset."""
@@ -299,23 +321,6 @@ class Assets:
         collector = lease.input.get("collector", lease.id)
         later = lease.successor({**_input(lease), "collector": collector}, delay=RETRY_SECONDS)
         return Changeset(Cause.of_lease(lease)).start(later)
-
-    async def _summary(self, about: Making) -> tuple[str, bool, tuple[ActionRecorded, ...]]:
-        """Return the prompt where policy allows to keep it, else a summary; and the record of the permission."""
-        if not about.prompt:
-            return "", False, ()
-        try:
-            record = await permitted(
-                self._platform,
-                _own(about.cause),
-                FULL_PROMPT,
-                about.principal,
-                about.scopes,
-                resource=f"asset:{about.asset_id}",
-            )
-        except PolicyDenied:
-            return redacted(about.prompt), False, ()
-        return about.prompt, True, (record,)
 
     async def _content(
         self,

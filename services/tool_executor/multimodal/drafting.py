@@ -47,7 +47,6 @@ def draft(
     method: str,
     args: Mapping[str, Any],
     *,
-    feedback: Sequence[str] = (),
     attempt: int = 1,
     check: Callable[[], None],
 ) -> Draft:
@@ -60,15 +59,14 @@ def draft(
         BadTable: the table or its column does not fit.
         Rejected: the path cannot be read.
     """
-    title, rework = str(args.get("title", "")), max(attempt - 1, len(feedback))
+    title, rework = str(args.get("title", "")), attempt - 1
     match method:
         case StepType.DIAGRAM if args.get("source"):
             if args.get("of"):
                 raise Incomplete("Both `of` and `source` are given; keep the one that is to be drawn.")
             return Draft(str(args["source"]), str(args.get("language", "mermaid")), title=title)
         case StepType.IMAGE:
-            wishes = "".join(f"\n{each}" for each in feedback)
-            return Draft(prompt=f"{args.get('prompt', '')}{wishes}", title=title)
+            return Draft(prompt=str(args.get("prompt", "")), title=title)
         case StepType.ARRANGE:
             inputs = tuple(_pictures(stage, args.get("files", ()), check))
             return Draft(title=title, content={"layout": args.get("layout", "grid")}, inputs=inputs)

@@ -29,7 +29,7 @@ from libs.multimodal.ports import (
 from libs.runtime import Platform
 from libs.telemetry import logger, metrics, span
 from services.tool_executor.calls import LeaseLost
-from services.tool_executor.multimodal.assets import Assets, Making
+from services.tool_executor.multimodal.assets import NO_WORDS, Assets, Making, Words
 from services.tool_executor.multimodal.drafting import Draft
 from services.tool_executor.multimodal.executions import FAILED, REWORK, RUNNING, SUCCEEDED, Execution, Executions
 from services.tool_executor.multimodal.router import Route, Router
@@ -60,6 +60,7 @@ class Progress:
     feedback: list[str] = field(default_factory=list)
     failed: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
+    words: Words = NO_WORDS
 
 
 class Studio:
@@ -93,12 +94,13 @@ class Studio:
     async def _make(self, task: Task) -> Produced:
         progress, last = _resumed(await self._executions.of_call(task))
         resumed = last if last is not None and last.status == RUNNING else None
+        progress.words = await self._words(task)
         inputs = [
             await self._assets.load(task.lease.tenant, asset, session=task.session) for asset in _wanted(task.args)
         ]
         while True:
             progress.attempt += 1
-            draft = await task.draft(tuple(progress.feedback), progress.reworks + 1)
+            draft = await task.draft(progress.reworks + 1)
             brief = _brief(task, draft, progress, inputs, self._platform.clock.now())
             chosen, route = await self._chosen(task, brief, progress)
             paid = resumed is not None and resumed.paid
@@ -108,6 +110,11 @@ class Studio:
             produced = await self._attempt(task, chosen, brief, route, progress, paid=paid)
             if produced is not None:
                 return replace(produced, warnings=(*draft.warnings, *progress.warnings))
+
+    async def _words(self, task: Task) -> Words:
+        request, prompt = task.request, str(task.args.get("prompt", ""))
+        asset, cause = ids.derived(request.call_id, "asset"), Cause.of_lease(task.lease)
+        return await self._assets.words(cause, asset, prompt, principal=request.principal, scopes=request.scopes)
 
     async def _chosen(self, task: Task, brief: Brief, progress: Progress) -> tuple[Producer, Route]:
         route = await self._router.route(task, brief, failed=progress.failed)
@@ -264,12 +271,11 @@ class Studio:
             call_id=request.call_id,
             execution_id=closed.id,
             principal=request.principal,
-            scopes=request.scopes,
             plan_id=request.plan_id or "",
             tool_id=capability.tool_id,
             provider=capability.provider,
             title=brief.title,
-            prompt=brief.prompt,
+            words=progress.words,
             quality=verdict.quality if verdict is not None else None,
             parents=tuple(each.asset_id for each in brief.inputs if each.asset_id),
             made_from=_files(task),
@@ -319,7 +325,7 @@ def _brief(task: Task, draft: Draft, progress: Progress, inputs: Sequence[Input]
         prompt=draft.prompt,
         source=draft.source,
         language=draft.language,
-        content={**draft.content, "date": now.date().isoformat()},
+        content={**draft.content, "date": now.date().isoformat(), "request": progress.words.text},
         inputs=(*inputs, *draft.inputs),
         max_resolution=int(args.get("max_resolution", 1920)),
         feedback=tuple(progress.feedback),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +16,14 @@ from services.tool_executor.multimodal.drafting import Draft
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A call under its lease. `draft` takes the critiques so far and the attempt's number; `check` raises on a
-    cancel.
-    """
+    """A call under its lease. `draft` takes the attempt's number, from 1; `check` raises on a cancel."""
 
     lease: Lease
     request: ToolRequested
     session: str
     step_type: StepType
     args: Mapping[str, Any]
-    draft: Callable[[Sequence[str], int], Awaitable[Draft]]
+    draft: Callable[[int], Awaitable[Draft]]
     check: Callable[[], None]
 
 

@@ -305,7 +305,7 @@ class _Replicate(_Pictures):
 def _prompt(brief: Brief) -> str:
     """Return the words of the request with the critiques of earlier attempts, the newest first to be kept."""
     words = brief.prompt or brief.title
-    notes = "\n".join(f"- {note}" for note in reversed(brief.feedback) if note not in words)[:CRITIQUE_MOST]
+    notes = "\n".join(f"- {note}" for note in reversed(brief.feedback))[:CRITIQUE_MOST]
     changes = f"\n\nChanges to make to the last try:\n{notes}" if notes else ""
     return words[: PROMPT_MOST - len(changes)] + changes
 

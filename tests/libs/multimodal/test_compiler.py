@@ -87,6 +87,14 @@ def test_sections_name_the_assets_of_tasks() -> None:
     assert sources(last.args) == last.depends_on == (1, 2)
 
 
+@pytest.mark.requirement("S3-39")
+def test_a_plan_gets_the_words_of_its_request() -> None:
+    plan = compiled(picture("a", prompt="Only the parts."), document("b", "a"))
+    worded = compiler.worded(plan, "Draw a report of my shop")
+    assert [step.args["prompt"] for step in worded.steps] == ["Only the parts.", "Draw a report of my shop"]
+    assert compiler.worded(plan, '{"version": "1.0", "tasks": []}') == plan
+
+
 def test_a_gate_that_is_off_asks_nothing_of_the_result() -> None:
     closed = {"enabled": False}
     plan = compiled(picture("a", quality_gate=closed), document("b", "a", quality_gate=closed))
@@ -94,8 +102,9 @@ def test_a_gate_that_is_off_asks_nothing_of_the_result() -> None:
 
 
 def test_the_words_choose_a_sequence() -> None:
-    step = compiled(picture("a", prompt="a sequence diagram of the login", inputs={"path": "src"})).steps[0]
-    assert step.args == {"title": "a sequence diagram of the login", "of": "sequence", "path": "src"}
+    words = "a sequence diagram of the login"
+    step = compiled(picture("a", prompt=words, inputs={"path": "src"})).steps[0]
+    assert step.args == {"title": words, "prompt": words, "of": "sequence", "path": "src"}
 
 
 IMAGE = {"step_type": "generate_image", "modality": "image"}

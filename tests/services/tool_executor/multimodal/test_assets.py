@@ -222,7 +222,8 @@ async def test_a_repeated_call_keeps_its_first_asset(desk: Desk) -> None:
 @pytest.mark.requirement("S3-39")
 async def test_a_prompt_is_kept_whole_only_where_policy_allows(desk: Desk) -> None:
     prompt = "Draw ana@example.org at https://x.example/?k=1, card 4111 1111 1111 1111, token sk1abcdefghijklmnopqrstuv"
-    kept = await desk.keep(prompt=prompt)
+    words = await desk.assets.words(desk.about().cause, "a1", prompt, principal="ana", scopes=("*",))
+    kept = await desk.keep(words=words)
     told = (await desk.assets.find(TENANT, kept.asset_id)).provenance
     assert told["prompt_summary"] == "Draw [address] at [link] card [number], token [secret]"
     assert not told["prompt_is_full"]

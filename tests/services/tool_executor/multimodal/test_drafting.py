@@ -109,13 +109,10 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
 
 def test_later_attempts_draw_fewer_nodes_and_turn(tmp_path: Path) -> None:
     files = {f"p{n}/m{m}.py": "" for n in range(9) for m in range(4)}
-    source = ""
     for attempt, direction in ((0, "LR"), (1, "TB"), (2, "LR")):
         source = drawn(tmp_path, files, {"of": "components"}, attempt=attempt + 1).source
         assert source.startswith(f"flowchart {direction}\n")
         assert source.count("  n") <= NODES[attempt]
-    critique = ["draw fewer nodes", "turn it"]
-    assert drawn(tmp_path, {}, {"of": "components"}, feedback=critique).source == source
 
 
 def test_two_drafts_of_a_folder_are_the_same(tmp_path: Path) -> None:
@@ -207,11 +204,6 @@ def test_the_smallest_of_many_bars_are_drawn_as_one(tmp_path: Path) -> None:
 def test_a_chart_reads_nothing_from_an_address(tmp_path: Path) -> None:
     spec, _ = chart(tmp_path, {"t.csv": "k,v\nhttp://x/y.csv,1\n"}, path="t.csv", x="k", y="v")
     assert spec["data"] == {"values": [{"x": "http://x/y.csv", "y": 1}]}
-
-
-def test_the_critique_goes_into_the_words_of_a_picture(tmp_path: Path) -> None:
-    found = drawn(tmp_path, {}, {"prompt": "a cat"}, "generate_image", feedback=["Make it larger."])
-    assert found.prompt == "a cat\nMake it larger."
 
 
 def test_pictures_of_the_folder_are_arranged(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ async def test_openai_makes_a_picture_with_the_critique_in_its_prompt() -> None:
     assert (path, headers["authorization"]) == ("POST /images/generations", f"Bearer {KEY}")
     assert (asked["size"], asked["n"]) == ("1024x1024", 1)
     assert asked["prompt"].startswith("a cat\n\n")
-    assert "- more light\n- make it larger" in asked["prompt"]
+    assert asked["prompt"].endswith("- more light\n- make it larger")
 
 
 async def test_openai_picture_is_downloaded_without_the_key() -> None:
