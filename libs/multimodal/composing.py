@@ -80,14 +80,23 @@ def _section(given: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _asset(given: Input) -> dict[str, Json]:
-    title = given.title or "Picture"
     return {
         "id": given.asset_id,
         "size": len(given.data),
         "media_type": given.media_type,
-        "title": title,
-        "caption": title,
-        "alt": given.text or title,
+        "title": title(given),
+        "caption": title(given),
+        "alt": description(given),
         "made_from": given.provenance.get("made_from", ""),
         "facts": {"asset": given.asset_id, **given.provenance},
     }
+
+
+def title(given: Input) -> str:
+    """Return the caption of a picture."""
+    return given.title or "Picture"
+
+
+def description(given: Input) -> str:
+    """Return the text for people who cannot see a picture."""
+    return given.text or title(given)

@@ -11,11 +11,13 @@ Faults fail an asset at once: it does not render, is blank, too large or too lon
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from libs.multimodal.ports import Brief, CannotProduce, Made, StepType, Verdict
+from libs.multimodal.composing import description, title
+from libs.multimodal.ports import Brief, CannotProduce, Input, Made, StepType, Verdict
 from libs.multimodal.producers.isolated import Limits, render
 
 LEGIBLE, COMFORTABLE = 9.0, 12.0
@@ -27,6 +29,8 @@ BLANK = 0.0002
 CRITERIA = ("clarity", "relevance", "aesthetic")
 PICTURES = frozenset({"svg", "png", "jpeg", "webp"})
 LIMITS = Limits(seconds=20, wait=60.0)
+PLACED = re.compile(r"!\[[^\]]*\]\(asset:([A-Za-z0-9._-]+)\)")
+"""A figure that the text of a section places."""
 TEXT_SHOWN = frozenset({StepType.DIAGRAM, StepType.CHART})
 """Steps whose text must be legible; of other pictures nothing is known about text."""
 
@@ -52,7 +56,7 @@ class HeuristicCritic:
             if made.format in PICTURES:
                 return _verdict(await self._picture(brief, made, check), rubric)
             if made.format == "pdf":
-                return _verdict(await self._document(made, check), rubric)
+                return _verdict(await self._document(brief, made, check), rubric)
         except CannotProduce as error:
             return _failed(f"it does not render: {error}")
         return _verdict(_text(made), rubric)
@@ -98,12 +102,19 @@ class HeuristicCritic:
             judged.critique.append("it is nearly empty; use less space between its parts")
         return (shape + space) / 2
 
-    async def _document(self, made: Made, check: Callable[[], None]) -> _Judged:
-        """Judge a PDF: clarity is the share of pages with content."""
-        facts, _ = await render("pdf", {"labels": list(made.labels)}, [made.data], check=check, limits=LIMITS)
+    async def _document(self, brief: Brief, made: Made, check: Callable[[], None]) -> _Judged:
+        """Judge a PDF: clarity is the share of pages with content. Each figure that a section names must be in it."""
+        named = _figures(brief)
+        head = {"labels": list(made.labels), "figures": [description(each) for each in named]}
+        facts, _ = await render("pdf", head, [made.data], check=check, limits=LIMITS)
         judged, pages = _Judged({}, [], []), int(facts["pages"])
         if not pages:
             judged.faults.append("it has no pages; give it at least one section")
+        if facts["unshown"]:
+            lost = ", ".join(repr(title(named[n])[:60]) for n in facts["unshown"][:5])
+            judged.faults.append(
+                f"the figures {lost} are not in it; name pictures (SVG, PNG, JPEG or WebP) in sections"
+            )
         if empty := facts["empty"]:
             judged.critique.append(f"page {empty[0]} is empty; remove it, or give its section a text")
         judged.scores["clarity"] = 1.0 - len(empty) / max(1, pages)
@@ -117,6 +128,15 @@ class _Judged:
     scores: dict[str, float]
     critique: list[str]
     faults: list[str]
+
+
+def _figures(brief: Brief) -> list[Input]:
+    """Return the inputs that the sections of a document name as figures."""
+    sections = brief.content.get("sections") or ()
+    named = {
+        asset for each in sections for asset in (*(each.get("assets") or ()), *PLACED.findall(each.get("text", "")))
+    }
+    return [each for each in brief.inputs if each.asset_id in named]
 
 
 def _relevance(labels: Sequence[str], missing: Sequence[str], judged: _Judged) -> float:

@@ -80,6 +80,8 @@ class Capability:
     priority: int = 100
     destination: str | None = None
     """The host that receives the prompt; None for work on this machine."""
+    revises: bool = False
+    """Whether the critiques of earlier attempts (`Brief.feedback`) change what it makes."""
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ PLAIN = Capability(
     modalities=frozenset((Modality.IMAGE,)),
     formats=("svg", "png"),
     languages=frozenset(("mermaid",)),
+    revises=True,
 )
 PICTURES = replace(PLAIN, tool_id="pictures", step_types=frozenset((StepType.IMAGE,)), languages=frozenset())
 PRODUCERS: list[Producer] = []

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
@@ -30,7 +31,9 @@ SCALE_MOST = 2.0
 PIXELS_MOST = 40_000_000
 """Pixels of a picture that is decoded: a small file may claim any number."""
 FONT = "DejaVu Sans, Liberation Sans, Arial, sans-serif"
-PAGES_MOST = 500
+PAGES_MOST, PARTS_MOST = 500, 20_000
+WITHOUT_FIGURES = frozenset(("/P", "/Table", "/TOC", "/H1", "/H2", "/H3", "/H4", "/H5", "/H6"))
+"""The parts of a tagged PDF that hold no figures; the other ones are looked through."""
 BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """The errors of libraries on unexpected input."""
 
@@ -349,7 +352,7 @@ def inspect(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
 
 
 def pdf(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
-    """Count the pages of a PDF, those without text and picture, and its pictures."""
+    """Count the pages of a PDF and those without text and picture; find the labels and figures that it lacks."""
     import pypdf
 
     try:
@@ -361,11 +364,34 @@ def pdf(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
             words.append(text)
             if not text.strip() and "/XObject" not in (page.get("/Resources") or {}):
                 empty.append(number)
+        unshown = _unshown(reader, head["figures"])
     except (*BROKEN, pypdf.errors.PyPdfError) as error:
         raise Refused(f"the PDF cannot be read: {' '.join(str(error).split())[:200]}") from error
     shown = _flat("".join(words))
     missing = [label for label in head["labels"] if _flat(label) not in shown][:20]
-    return {"pages": pages, "empty": empty[:20], "missing": missing}, []
+    return {"pages": pages, "empty": empty[:20], "missing": missing, "unshown": unshown}, []
+
+
+def _unshown(reader: Any, figures: Sequence[str]) -> list[int]:
+    """Return the numbers of the descriptions that no figure has; none if the PDF has no tags, or too many."""
+    if (tags := reader.trailer["/Root"].get("/StructTreeRoot")) is None:
+        return []
+    left, todo = Counter(map(_bare, figures)), [tags]
+    for _ in range(PARTS_MOST):
+        if not todo or not +left:
+            return [n for n, each in enumerate(figures) if left[_bare(each)] > 0][:20]
+        part = todo.pop()
+        part = part.get_object() if hasattr(part, "get_object") else part
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict) and part.get("/S") not in WITHOUT_FIGURES:
+            left[_bare(str(part.get("/Alt", "")))] -= part.get("/S") == "/Figure"
+            todo.append(part.get("/K"))
+    return []
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isprintable, _flat(text)))
 
 
 def _version(package: str) -> str:

@@ -1,6 +1,6 @@
 """Drafting: from the args of a call and the staged folder to the text that a producer draws.
 
-Pure over the folder, and bounded; it runs in a thread. Each attempt after a critique draws less, and larger.
+Pure over the folder, and bounded; it runs in a thread. Each attempt after a critique draws less of it, and larger.
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ class Draft:
     inputs: tuple[Input, ...] = ()
     """Pictures of the folder, beside the assets that the args name. They have no id."""
     warnings: tuple[str, ...] = ()
+
+
+def revised(method: str, args: Mapping[str, Any]) -> bool:
+    """Return whether a later attempt's draft differs: it draws less of a folder or a table, and larger."""
+    return method == StepType.CHART or bool(args.get("of"))
 
 
 def draft(

@@ -30,7 +30,7 @@ from libs.runtime import Platform
 from libs.telemetry import logger, metrics, span
 from services.tool_executor.calls import LeaseLost
 from services.tool_executor.multimodal.assets import NO_WORDS, Assets, Making, Words
-from services.tool_executor.multimodal.drafting import Draft
+from services.tool_executor.multimodal.drafting import Draft, revised
 from services.tool_executor.multimodal.executions import FAILED, REWORK, RUNNING, SUCCEEDED, Execution, Executions
 from services.tool_executor.multimodal.router import Route, Router
 from services.tool_executor.multimodal.tasks import (
@@ -42,7 +42,7 @@ from services.tool_executor.multimodal.tasks import (
     Task,
 )
 from services.tool_executor.rows import ExecutionClosed
-from services.tool_executor.tools.tool_context import human
+from services.tool_executor.tools.tool_context import human, many
 from services.tool_executor.workspaces import GROUP
 
 FROM_FOLDER = {"clarity": 0.8}
@@ -239,13 +239,14 @@ class Studio:
     async def _rework(
         self, task: Task, capability: Capability, closed: ExecutionClosed, verdict: Verdict, progress: Progress
     ) -> None:
-        """Close an attempt that did not pass. Raises QualityNotReached after the last one."""
-        last, critique = progress.reworks >= MAX_REWORK, " ".join(verdict.critique)
+        """Close an attempt that did not pass. Raises QualityNotReached if no other one follows, or would differ."""
+        critique, differs = " ".join(verdict.critique), capability.revises or revised(task.step_type, task.args)
+        last = progress.reworks >= MAX_REWORK or not differs
         closed = replace(closed, status=FAILED if last else REWORK, error=critique[:2000])
         await self._executions.end(task, closed, _outcome(task, capability, closed))
         if last:
             raise QualityNotReached(
-                f"after {progress.reworks + 1} attempts the quality is {verdict.quality:.2f}: {critique}"
+                f"after {many(progress.reworks + 1, 'attempt')} the quality is {verdict.quality:.2f}: {critique}"
             )
         progress.reworks += 1
         progress.feedback.extend(verdict.critique)

@@ -84,6 +84,7 @@ class _Pictures(ABC):
             cost_micros=given.cost_micros,
             priority=given.priority,
             destination=given.target().host,
+            revises=True,
         )
 
     async def produce(self, brief: Brief, *, check: Callable[[], None]) -> Made:

@@ -9,8 +9,9 @@ import pypdf
 import pytest
 from PIL import Image
 
+from libs.multimodal.composing import Composer
 from libs.multimodal.critic import HeuristicCritic
-from libs.multimodal.ports import Brief, Made, StepType, Verdict
+from libs.multimodal.ports import Brief, Input, Made, StepType, Verdict
 from libs.multimodal.producers import local
 from tests.libs.multimodal.test_producers import BARS
 
@@ -131,3 +132,25 @@ async def test_document_with_an_empty_page_scores_lower() -> None:
     assert not verdict.passed
     assert verdict.scores["relevance"] == 0.0
     assert "page 1 is empty" in verdict.critique[0]
+
+
+@pytest.mark.requirement("S3-16", "S3-24")
+async def test_figure_that_a_section_names_must_be_in_the_document() -> None:
+    old = Input("old", b"%PDF-1.7", "application/pdf", title="Old report")
+    inputs = [picture_of("one"), picture_of("two"), old]
+    sections = [{"heading": "Parts", "text": "![](asset:two)", "assets": ["one"]}]
+    assert (await judged(*await composed(sections, inputs), {})).passed
+
+    verdict = await judged(*await composed([{"heading": "Parts", "assets": ["one", "old"]}], inputs), {})
+    assert not verdict.passed
+    assert verdict.critique[0].startswith("the figures 'Old report' are not in it")
+
+
+async def composed(sections: list[dict[str, Any]], inputs: list[Input]) -> tuple[Brief, Made]:
+    brief = Brief(StepType.COMPOSE, "pdf", title="Report", content={"sections": sections}, inputs=inputs)
+    return brief, await Composer().produce(brief, check=lambda: None)
+
+
+def picture_of(name: str) -> Input:
+    svg = b'<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90" height="90"/></svg>'
+    return Input(name, svg, "image/svg+xml", title=f"Boxes {name}")

@@ -255,6 +255,16 @@ async def test_blank_diagram_is_drawn_three_times_then_fails(start: Start) -> No
         assert [len(brief.feedback) > 0 for brief in maker.briefs] == [False, True, True]
 
 
+@pytest.mark.requirement("S3-24", "A33")
+async def test_attempt_that_would_not_differ_is_not_repeated(start: Start) -> None:
+    notes = ("make-documents.document", {"title": "Notes", "format": "markdown", "sections": [{"heading": "A"}]})
+    report = {"title": "Report", "sections": [{"heading": "B", "assets": ["$step(1).asset"]}]}
+    async with start(calls=(notes, ("make-documents.document", report)), local=True) as at:
+        (failed,) = failures(await run(at))
+        assert failed.error.startswith("after 1 attempt the quality is 0.00: the figures 'Notes' are not in it")
+        assert [status for _, status in await attempts(at)] == ["succeeded", "failed"]
+
+
 @pytest.mark.requirement("S3-24", "S3-26")
 async def test_closed_quality_gate_asks_no_critic(start: Start) -> None:
     async def blank(brief: Brief) -> bytes:
