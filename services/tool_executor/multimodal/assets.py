@@ -21,7 +21,7 @@ import orjson
 
 from libs import ids
 from libs.changes import Cause, Changeset, Row
-from libs.errors import Conflict, NotFound, SumaError, Unavailable
+from libs.errors import Conflict, NotFound, Rejected, SumaError, Unavailable
 from libs.events import ActionRecorded
 from libs.keys import Signature, canonical, sealing
 from libs.keys.sealing import FRAME, TAG
@@ -61,6 +61,12 @@ class NoSuchAsset(NotFound):
     """There is no such asset, or its time has come; make it again."""
 
     code = "NO_SUCH_ASSET"
+
+
+class NoSuchRetention(Rejected):
+    """The settings name no such class of retention; use one that they name."""
+
+    code = "NO_SUCH_RETENTION"
 
 
 class Busy(Unavailable):
@@ -169,6 +175,12 @@ class Assets:
         self._platform, self._settings = platform, settings
         self._credentials = Credentials(platform.keys)
 
+    def retention(self, named: str | None) -> str:
+        """Return the class of retention that a call names, else the default. Raises NoSuchRetention."""
+        if named is not None and named not in self._settings.classes:
+            raise NoSuchRetention(f"there is no retention {named!r}; use {', '.join(sorted(self._settings.classes))}")
+        return named or self._settings.default
+
     async def words(self, cause: Cause, asset_id: str, prompt: str, *, principal: str, scopes: Sequence[str]) -> Words:
         """Return the words of a request where policy allows to keep them with the asset, else their summary."""
         if not prompt:
@@ -182,14 +194,13 @@ class Assets:
         return Words(prompt, full=True, records=(record,))
 
     async def keep(
-        self, made: Made, about: Making, *, retention: str | None = None, check: Callable[[], None] = lambda: None
+        self, made: Made, about: Making, *, retention: str, check: Callable[[], None] = lambda: None
     ) -> Kept:
         """Store what a producer made; return the rows that name it, to commit with the call.
 
         Raises:
             Busy, Unavailable: it is not stored; try again.
         """
-        retention = retention or self._settings.default
         now, words = self._platform.clock.now(), about.words
         facts = {
             "tool": about.tool_id,

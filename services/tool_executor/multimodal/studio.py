@@ -60,6 +60,7 @@ class Progress:
     feedback: list[str] = field(default_factory=list)
     failed: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
+    retention: str = ""
     words: Words = NO_WORDS
 
 
@@ -80,6 +81,7 @@ class Studio:
 
         Raises:
             CannotProduce: the call's own args are at fault.
+            NoSuchRetention: it names no class of the settings.
             NoCapability, ProviderFailed, ProviderInDoubt, QualityNotReached, OverBudget: there is no asset.
             Unavailable: it can be tried again.
         """
@@ -94,6 +96,7 @@ class Studio:
     async def _make(self, task: Task) -> Produced:
         progress, last = _resumed(await self._executions.of_call(task))
         resumed = last if last is not None and last.status == RUNNING else None
+        progress.retention = self._assets.retention(task.args.get("retention"))
         progress.words = await self._words(task)
         inputs = [
             await self._assets.load(task.lease.tenant, asset, session=task.session) for asset in _wanted(task.args)
@@ -281,7 +284,7 @@ class Studio:
             parents=tuple(each.asset_id for each in brief.inputs if each.asset_id),
             made_from=_files(task),
         )
-        kept = await self._assets.keep(made, about, check=task.check)
+        kept = await self._assets.keep(made, about, retention=progress.retention, check=task.check)
         self._platform.point(f"{GROUP}:multimodal:kept")
         progress.warnings.extend(kept.warnings)
         data: dict[str, Any] = {

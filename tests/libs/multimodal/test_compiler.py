@@ -87,6 +87,12 @@ def test_sections_name_the_assets_of_tasks() -> None:
     assert sources(last.args) == last.depends_on == (1, 2)
 
 
+@pytest.mark.requirement("S3-35")
+def test_a_task_chooses_a_retention() -> None:
+    step = compiled(picture("a", inputs={"retention": "ephemeral"})).steps[0]
+    assert step.args["retention"] == "ephemeral"
+
+
 @pytest.mark.requirement("S3-39")
 def test_a_plan_gets_the_words_of_its_request() -> None:
     plan = compiled(picture("a", prompt="Only the parts."), document("b", "a"))

@@ -57,7 +57,7 @@ class Desk:
         return replace(making, **facts)
 
     async def keep(self, data: bytes = NOISE, format: str = "markdown", **given: Any) -> Kept:
-        retention = given.pop("retention", None)
+        retention = self.assets.retention(given.pop("retention", None))
         about = self.about(**given)
         made = Made(data, format, model="suma 1", parameters={"theme": "plain"})
         kept = await self.assets.keep(made, about, retention=retention)
@@ -194,7 +194,7 @@ async def test_an_erased_session_leaves_no_asset(desk: Desk) -> None:
 
 async def test_content_of_a_call_that_died_is_collected(desk: Desk) -> None:
     made = Made(NOISE, "markdown")
-    await desk.assets.keep(made, desk.about())
+    await desk.assets.keep(made, desk.about(), retention="kept")
     assert desk.blobs() == 1
     await desk.running.later(2 * 3600)
     await desk.swept()
@@ -203,7 +203,7 @@ async def test_content_of_a_call_that_died_is_collected(desk: Desk) -> None:
 
 async def test_an_asset_never_names_a_condemned_content(desk: Desk) -> None:
     about = desk.about()
-    kept = await desk.assets.keep(Made(NOISE, "markdown"), about)
+    kept = await desk.assets.keep(Made(NOISE, "markdown"), about, retention="kept")
     condemned = ContentsCondemned(collector="c1", seconds=0)
     await desk.platform.writer.apply(Changeset(desk.about().cause).put(condemned))
     with pytest.raises(Conflict):
@@ -212,9 +212,9 @@ async def test_an_asset_never_names_a_condemned_content(desk: Desk) -> None:
 
 async def test_a_repeated_call_keeps_its_first_asset(desk: Desk) -> None:
     about = desk.about()
-    first = await desk.assets.keep(Made(NOISE, "markdown"), about)
+    first = await desk.assets.keep(Made(NOISE, "markdown"), about, retention="kept")
     await desk.commit(about.cause, first)
-    again = await desk.assets.keep(Made(b"# Other", "markdown"), about)
+    again = await desk.assets.keep(Made(b"# Other", "markdown"), about, retention="kept")
     await desk.commit(replace(about.cause, id=ids.new()), again)
     assert await desk.read(first) == NOISE
 

@@ -255,6 +255,19 @@ async def test_blank_diagram_is_drawn_three_times_then_fails(start: Start) -> No
         assert [len(brief.feedback) > 0 for brief in maker.briefs] == [False, True, True]
 
 
+@pytest.mark.requirement("S3-35")
+async def test_call_chooses_the_retention_of_its_asset(start: Start) -> None:
+    known, unknown = ({**SOURCE, "retention": name} for name in ("ephemeral", "forever"))
+    maker, tool = Drawing(), "make-documents.diagram"
+    async with start(maker, calls=((tool, known), (tool, unknown), (tool, SOURCE))) as at:
+        (failed,) = failures(await run(at))
+        async with at.platform.database.read("tool_executor", platform.TENANT) as reader:
+            rows = await reader.fetch("select retention from executor.multimodal_assets order by 1")
+    assert "there is no retention 'forever'; use ephemeral, permanent, standard" in failed.error
+    assert [row["retention"] for row in rows] == ["ephemeral", "standard"]
+    assert len(maker.briefs) == 2
+
+
 @pytest.mark.requirement("S3-24", "A33")
 async def test_attempt_that_would_not_differ_is_not_repeated(start: Start) -> None:
     notes = ("make-documents.document", {"title": "Notes", "format": "markdown", "sections": [{"heading": "A"}]})
