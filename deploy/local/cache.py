@@ -19,6 +19,8 @@ USUAL = {
     "kafka": "1 to 3 minutes",
     "opa": "2 to 8 minutes",
     "versitygw": "1 to 4 minutes",
+    "d2": "1 to 5 minutes",
+    "plantuml": "10 s to 1 minute",
     "docker-parsers": "1 to 2 minutes",
     "base-": "1 to 2 minutes",
     "runner-base-": "20 s to 2 minutes",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from deploy.local import kafka, opa, runner_image, s3
+from deploy.local import diagrams, kafka, opa, runner_image, s3
 from deploy.local.cache import Unprovided, reporting
 from tests.infrastructure import agui, asyncapi, mcp_conformance, mcp_inspector, parsers
 
@@ -14,6 +14,8 @@ PARTS: dict[str, Callable[[], Path]] = {
     "Kafka": kafka.classes,
     "OPA": opa.program,
     "S3 (versitygw)": s3.program,
+    "D2": diagrams.d2,
+    "PlantUML": diagrams.plantuml,
     "the base of the sandbox's image": runner_image.tree,
     "the parsers of Docker's files": parsers.program,
     "the AsyncAPI parser": asyncapi.parser,
