@@ -16,6 +16,7 @@ from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from unicodedata import east_asian_width
 
 if not __package__:
     sys.path.append(str(Path(__file__).resolve().parents[3]))
@@ -214,7 +215,12 @@ def _inline(part: Any, path: str, titles: list[str], depth: int) -> None:
 
 def clean(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
     """Clean an SVG that another program drew."""
-    return _drawing(blobs[0], head, [], str(head.get("model", "")))
+    return _drawing(blobs[0], head, [], str(head.get("model", "")), _about)
+
+
+def _about(text: str, size: float, bold: bool) -> float:
+    """Estimate a width with a font that is not here."""
+    return size * sum(1.0 if east_asian_width(letter) in "WF" else 0.5 for letter in text)
 
 
 def _drawing(

@@ -25,6 +25,11 @@ FOREIGN = re.compile(
     r"url\((?!\s*['\"]?#)|@import|@font-face|image-set|\bimage\(|\bsrc\(|expression\(|javascript:|\\", re.I
 )
 """Text of a style or attribute that refers out of the file, or may hide that by an escape."""
+FACE = re.compile(r"@font-face\s{0,9}\{[^}]*\}", re.I)
+"""A font inside the file; its letters are drawn with a font of the machine that shows it."""
+FAMILY = re.compile(r"(font-family\s{0,9}:\s{0,9})([^;{}!]{1,500})", re.I)
+FAMILIES = "Liberation Sans, Arial, sans-serif"
+"""Follow each font, since a program that lacks all fonts of a text leaves the text out."""
 PICTURE = re.compile(r"data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/=\s]*")
 DIGITS = r"(\d{1,9}(?:\.\d{0,12})?|\.\d{1,12})"
 SIZE = re.compile(rf"font-size\s{{0,9}}:\s{{0,9}}{DIGITS}(px|pt|em|rem|%)?", re.I)
@@ -32,6 +37,7 @@ NUMBER = re.compile(rf"\s{{0,9}}{DIGITS}\s{{0,9}}(px|pt|em|rem|%|in|cm|mm)?")
 SCALE = re.compile(rf"(?:scale|matrix)\(\s{{0,9}}-?{DIGITS}")
 PIXELS = {"px": 1.0, "pt": 4 / 3, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4}
 ELEMENTS_MOST, DEEPEST = 150_000, 200
+SEVERAL = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
 TEXTS_MOST, RULES_MOST = 2_000, 400
 
 
@@ -65,6 +71,8 @@ def clean(raw: bytes, measure: Measure | None = None) -> Drawing:
     try:
         parser.Parse(raw, True)
     except expat.ExpatError as error:
+        if error.code == SEVERAL:
+            raise Unsafe("it is more than one drawing; leave one diagram in the source") from error
         raise Unsafe(f"it is not well-formed XML ({error})") from error
     return cleaner.drawing()
 
@@ -117,7 +125,11 @@ class _Cleaner:
         kept = {key: value for key, value in map(_named, attributes.items()) if _safe(name, key, value)}
         above = self._open[-1] if self._open else _Open("", 1.0, 16.0, False, False)
         if not self._open:
-            kept = self._root(kept)
+            kept = {"font-family": FAMILIES} | self._root(kept)
+        if "font-family" in kept:
+            kept["font-family"] = _known(kept["font-family"])
+        if "style" in kept:
+            kept["style"] = _families(kept["style"])
         classes = kept.get("class", "").split()
         unseen = above.unseen or name in UNSEEN or name in SILENT
         data = above.data or "role-mark" in classes
@@ -207,6 +219,7 @@ class _Cleaner:
         return {"xmlns": SVG, "xmlns:xlink": XLINK} | kept | size
 
     def _styled(self, css: str) -> None:
+        css = _families(FACE.sub("", css))
         if FOREIGN.search(css):
             return
         self._out.append(escape(css, quote=False))
@@ -244,6 +257,17 @@ def _safe(element: str, key: str, value: str) -> bool:
     if key.startswith("xlink:"):
         return False
     return not FOREIGN.search(value) if key in ("style", "class", "id") or "(" in value else True
+
+
+def _families(css: str) -> str:
+    return FAMILY.sub(lambda found: found[1] + _known(found[2]), css)
+
+
+def _known(families: str) -> str:
+    """Return font families with the ones of every machine behind them."""
+    if families.rstrip().endswith(("serif", "monospace", "inherit")):
+        return families
+    return f"{families}, {'monospace' if 'mono' in families.lower() else FAMILIES}"
 
 
 def _pixels(text: str) -> float:
