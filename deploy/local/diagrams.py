@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,7 +14,10 @@ PLANTUML = "1.2026.10"
 DIGEST = "b0387a5d8edf062a288017fa1b52aa1774ae6f7e90705194eaecff5ab8b80662"
 """The SHA-256 of PlantUML's jar under the MIT licence, which has no GPL parts."""
 
-d2 = partial(go_program, "d2", "oss.terrastruct.com/d2", D2)
+
+def d2() -> Path:
+    """Return the path of D2, compiled once. Raises Unprovided as `go_program`."""
+    return go_program("d2", "oss.terrastruct.com/d2", D2)
 
 
 def plantuml() -> Path:

@@ -57,7 +57,7 @@ async def render(
             raise ValueError(f"it ended with {status}")
         answer, made = unpacked(raw)
     except ValueError as error:
-        raise CannotProduce(_ended(status, bounds)) from error
+        raise CannotProduce(ended(status, bounds)) from error
     if "refused" in answer:
         raise CannotProduce(answer["refused"], line=answer["line"])
     return answer, made
@@ -73,10 +73,11 @@ async def run(command: Sequence[str], given: bytes, limits: Limits, check: Calla
     try:
         return await children.run(command, given, seconds=limits.wait, most=limits.output, check=check)
     except children.CannotRun as error:
-        raise CannotProduce(_ended(-signal.SIGXCPU, limits)) from error
+        raise CannotProduce(ended(-signal.SIGXCPU, limits)) from error
 
 
-def _ended(status: int, limits: Limits) -> str:
+def ended(status: int, limits: Limits) -> str:
+    """Return why a process was ended, and how to mend it."""
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"it takes more than {limits.seconds} s to draw; draw at most 30 nodes, or fewer points"
     if status == -signal.SIGXFSZ:

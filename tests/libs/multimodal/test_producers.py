@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import struct
 import sys
 import zlib
@@ -17,6 +18,7 @@ from PIL import Image
 
 from libs.multimodal.ports import Brief, CannotProduce, Input, Made, Producer, StepType
 from libs.multimodal.producers import local
+from libs.multimodal.producers.programs import Box
 from libs.multimodal.renderer import svg
 
 BARS = {
@@ -235,6 +237,32 @@ async def test_missing_program_is_a_problem(tool: str, monkeypatch: pytest.Monke
     assert re.search("install|put d2", await producer(tool).problem())
 
 
+async def test_box_failure_is_believed_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    box = Box(now=lambda: clock[0])
+    with monkeypatch.context() as without:
+        without.setenv("PATH", "/nowhere")
+        missing = await box.problem()
+
+    believed = await box.problem()
+    clock[0] = 61.0
+    found = await box.problem()
+
+    assert "bubblewrap is missing" in missing
+    assert believed == missing
+    if shutil.which("bwrap"):
+        assert found != missing
+
+
+async def test_box_that_works_is_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    box = Box()
+    if problem := await box.problem():
+        pytest.skip(problem)
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    assert not await box.problem()
+
+
 async def test_capture_reads_no_file_of_this_machine() -> None:
     chromium = producer("chromium")
     if problem := await chromium.problem():
@@ -302,6 +330,17 @@ def test_smallest_text_counts_styles_and_scales() -> None:
 
     assert drawn.smallest == pytest.approx(12 * 0.5 * 0.5)
     assert drawn.texts == ["big", "tiny"]
+
+
+@pytest.mark.parametrize("font", ["", 'font-family="Absent"', 'style="font-family: Absent"', 'class="absent"'])
+async def test_text_of_a_missing_font_is_drawn(font: str) -> None:
+    style = "<style>@font-face {font-family: Absent; src: url(data:,)} .absent {font-family: Absent}</style>"
+    sheet = OPENING.replace('"9" height="9"', '"90" height="40"')
+    drawn = svg.clean(f'{sheet}{style}<text x="5" y="25" {font}>Gateway</text></svg>'.encode())
+
+    made = await arranged({"layout": "row"}, drawn.data)
+
+    assert sum(Image.open(BytesIO(made.data)).convert("L").histogram()[:100]) > 50
 
 
 async def test_long_label_is_broken_into_lines() -> None:
