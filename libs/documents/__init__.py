@@ -13,10 +13,12 @@ from libs.documents.reading import (
     Document,
     Locked,
     Picture,
+    Sheet,
     read,
     read_page,
     read_picture,
     read_scan,
+    read_sheet,
 )
 
 __all__ = [
@@ -28,8 +30,10 @@ __all__ = [
     "Document",
     "Locked",
     "Picture",
+    "Sheet",
     "read",
     "read_page",
     "read_picture",
     "read_scan",
+    "read_sheet",
 ]

@@ -1,5 +1,5 @@
 """The child: `python -I child.py .docx` parses one document on its standard input and prints its text as JSON; for
-`.picture` and `.scan`, small JPEGs.
+`.sheet`, one sheet; for `.picture` and `.scan`, small JPEGs.
 
 It imports no module of Suma, so that it starts fast and holds nothing secret. All limits are set before the first byte
 is read. It resolves no reference, follows no link, and opens no file.
@@ -403,24 +403,42 @@ def _elements(part: bytes) -> list[tuple[str, Mapping[str, str]]]:
 # Tables
 
 
+SHEET = ".sheet"
+
+
 def excel(raw: bytes) -> Found:
     """Read the values of each sheet; the first row of the first sheet names the columns. Formulas are not evaluated."""
+    found, book = Found("row", exact=True), _book(raw)
+    return bounded(found, lambda: _tabled(found, (row for sheet in book.worksheets for row in _rows(sheet))))
+
+
+def sheet(given: bytes) -> dict[str, Any]:
+    """Read the sheet that the first line names, else the first one with rows; and name all sheets."""
+    name, _, raw = given.partition(b"\n")
+    wanted, found, book = name.decode().casefold(), Found("row", exact=True), _book(raw)
+    named = [each for each in book.worksheets if each.title.strip().casefold() == wanted] if wanted else book.worksheets
+    chosen = next((each for each in named if next(_rows(each), None)), named[0] if named else None)
+    if chosen is not None:
+        bounded(found, lambda: _tabled(found, _rows(chosen)))
+    names = [_sound(each.title) for each in book.worksheets[:FIELDS_MOST]]
+    title = _sound(chosen.title) if chosen is not None else ""
+    return {"name": title, "names": names, "text": found.text, "complete": found.complete}
+
+
+def _book(raw: bytes) -> Any:
     import openpyxl
 
     # Checked first: the library would unpack a bomb.
     Archive(raw)
-    found = Found("row", exact=True)
-    book = openpyxl.load_workbook(BytesIO(raw), read_only=True, data_only=True, keep_links=False)
-    return bounded(found, lambda: _tabled(found, _sheets(book)))
+    return openpyxl.load_workbook(BytesIO(raw), read_only=True, data_only=True, keep_links=False)
 
 
-def _sheets(book: Any) -> Iterator[list[str]]:
-    for sheet in book.worksheets:
-        for row in sheet.iter_rows(values_only=True):
-            # A tab or a line break in a cell would be taken for a border of one.
-            cells = ["" if value is None else " ".join(str(value).split()) for value in row]
-            if any(cells):
-                yield cells
+def _rows(sheet: Any) -> Iterator[list[str]]:
+    for row in sheet.iter_rows(values_only=True):
+        # A tab or a line break in a cell would be taken for a border of one.
+        cells = ["" if value is None else " ".join(str(value).split()) for value in row]
+        if any(cells):
+            yield cells
 
 
 def calc(raw: bytes) -> Found:
@@ -553,7 +571,7 @@ def _largest(page: Any) -> str | None:
     return max(fitting, key=sizes.__getitem__, default=None)
 
 
-SHOWN: Mapping[str, Callable[[bytes], dict[str, Any]]] = {PICTURE: picture, SCAN: scan}
+SHOWN: Mapping[str, Callable[[bytes], dict[str, Any]]] = {SHEET: sheet, PICTURE: picture, SCAN: scan}
 
 READERS: Mapping[str, Callable[[bytes], Found]] = {
     ".pdf": pdf,
@@ -567,7 +585,14 @@ READERS: Mapping[str, Callable[[bytes], Found]] = {
     ".html": page,
 }
 
-LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl", ".html": "html_to_markdown", PICTURE: "PIL.Image", SCAN: "pypdf"}
+LIBRARIES = {
+    ".pdf": "pypdf",
+    ".xlsx": "openpyxl",
+    SHEET: "openpyxl",
+    ".html": "html_to_markdown",
+    PICTURE: "PIL.Image",
+    SCAN: "pypdf",
+}
 
 if __name__ == "__main__":
     # Import before the limits are set, and only what this format needs.

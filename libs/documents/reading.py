@@ -95,6 +95,28 @@ def read_page(html: str, url: str, *, check: Callable[[], None]) -> Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet of a workbook: its name, empty where there is none of the wanted name; the names of all sheets; its rows
+    as lines, with a tab between cells. `complete` is false where reading stopped at a limit.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    text: str
+    complete: bool
+
+
+def read_sheet(raw: bytes, name: str, *, check: Callable[[], None]) -> Sheet:
+    """Read the sheet of this name of an Excel file; without a name, the first one with rows.
+
+    Raises:
+        Locked, Damaged, CannotRead: as `read`.
+    """
+    found = _answer(".sheet", " ".join(name.split()).encode() + b"\n" + raw, check)
+    return Sheet(**found | {"names": tuple(found["names"])})
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A picture: its form (`PNG`), its size in pixels, and a JPEG of it with sides of at most 1,568 pixels."""
 

@@ -75,7 +75,8 @@ _FILES = re.compile(
 _TABLE = re.compile(
     rf"{_CHART}(?:the )?(?:(?P<total>total|sum of|average|mean|number of|count of|maximum|max|minimum|min|highest"
     r"|lowest) )?(?:the )?(?P<y>[^,:]{1,100}?) (?:by|per|over|against|for each) (?:the )?(?P<x>[^,:]{1,100}?)"
-    r" (?:from|in|of|using) (?:the )?(?:file |table |sheet )?[\"“]?(?P<table>[^\"”]{1,200}\.(?:csv|tsv|xlsx))[\"”]?",
+    r" (?:from|in|of|using) (?:the )?(?:sheet [\"“]?(?P<sheet>[^\"”,:]{1,100}?)[\"”]? (?:of|in|from) (?:the )?)?"
+    r"(?:file |table |sheet )?[\"“]?(?P<table>[^\"”]{1,200}\.(?:csv|tsv|xlsx))[\"”]?",
     re.IGNORECASE,
 )
 _CAPTURE = re.compile(
@@ -240,6 +241,7 @@ def _of_table(found: re.Match[str]) -> _Item:
     total, y, x = (found["total"] or "").lower(), found["y"].strip(), found["x"].strip()
     counted = _TOTALS.get(total) == "count" or y.lower() in ("rows", "entries", "lines")
     inputs: dict[str, Any] = {"path": found["table"], "x": x, **_kind(found["kind"])}
+    inputs |= {"sheet": found["sheet"]} if found["sheet"] else {}
     inputs |= {} if counted else {"y": y, "total": _TOTALS.get(total, "sum")}
     title = f"{total} {y} by {x}".strip()
     return _Item(StepType.CHART, f"{title[:1].upper()}{title[1:]}"[:200], inputs)

@@ -63,6 +63,8 @@ class Wanted:
     y: str = ""
     kind: str = "bar"
     total: str = "sum"
+    sheet: str = ""
+    """The sheet of a workbook; empty for the first one with rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def of_table(
     stage: Stage, node: Node, wanted: Wanted, attempt: int, check: Callable[[], None]
 ) -> tuple[str, list[str]]:
     """Return the chart of a table: the rows with the same x put together. Raises `BadTable`."""
-    header, rows, whole = _read(stage, node, check)
+    header, rows, whole, others = _read(stage, node, wanted.sheet, check)
     names = [name.strip() or f"column {n}" for n, name in enumerate(header[:COLUMNS_MOST], start=1)]
     first = list(islice(rows, LOOK_ROWS))
     x, size = _key_column(names, wanted.x, first, node.name)
@@ -116,6 +118,7 @@ def of_table(
         told = f"no numbers in its column {names[y]!r}" if y is not None else "no rows"
         raise BadTable(f"{node.name} has {told}; its columns are {_listed(names)}.")
     warnings = [f"{skipped} rows without a number in {names[y]!r} were left out."] if skipped and y is not None else []
+    warnings += [f"Not in the chart: the sheets {_listed(others)}; name one in `sheet`."] if others else []
     warnings += [] if whole else [f"Only the first {count} rows of {node.name} were read."]
     form = None if wanted.kind == "pie" and not size else _form(list(values), check)
     if form in AMBIGUOUS:
@@ -144,7 +147,10 @@ def _points(values: Mapping[str, float]) -> list[Point]:
     return [{"x": name, "y": value} for name, value in values.items()]
 
 
-def _read(stage: Stage, node: Node, check: Callable[[], None]) -> tuple[list[str], Iterator[list[str]], bool]:
+def _read(
+    stage: Stage, node: Node, sheet: str, check: Callable[[], None]
+) -> tuple[list[str], Iterator[list[str]], bool, Sequence[str]]:
+    """Return the header, the rows, whether they are all, and the sheets that were left out without being asked to."""
     if node.extension not in TABLES:
         raise BadTable(f"{node.name} is no table that can be charted; save it as CSV or Excel (.xlsx).")
     found = stage.read_content(node.path, TABLE_BYTES_MOST)
@@ -152,19 +158,22 @@ def _read(stage: Stage, node: Node, check: Callable[[], None]) -> tuple[list[str
         if found.truncated:
             raise BadTable(f"{node.name} is larger than {TABLE_BYTES_MOST >> 20} MB; save the sheet as CSV.")
         try:
-            document = documents.read(".xlsx", found.data, check=check)
+            read = documents.read_sheet(found.data, sheet, check=check)
         except documents.CannotRead as error:
             raise BadTable(f"{node.name} cannot be read: {error}.") from error
-        lines = _whole_lines(document.text, whole=document.complete).split("\n")
-        sheet = iter([line.split("\t") for line in lines])
-        return next(sheet, []), sheet, document.complete
+        if not read.name:
+            raise BadTable(f"{node.name} has no sheet {sheet!r}; its sheets are {_listed(read.names)}.")
+        lines = iter([line.split("\t") for line in _whole_lines(read.text, whole=read.complete).split("\n")])
+        return next(lines, []), lines, read.complete, [name for name in read.names if not sheet and name != read.name]
+    if sheet:
+        raise BadTable(f"{node.name} has no sheets; leave `sheet` out.")
     try:
         text = decoded(found.data, whole=not found.truncated).text
     except NoText as error:
         raise BadTable(f"{node.name} holds no text; save it as CSV.") from error
-    _, read = parsing.cells(_whole_lines(text, whole=not found.truncated), strict=False)
-    rows = _sound(read, node.name)
-    return next(rows, []), rows, not found.truncated
+    _, cells = parsing.cells(_whole_lines(text, whole=not found.truncated), strict=False)
+    rows = _sound(cells, node.name)
+    return next(rows, []), rows, not found.truncated, ()
 
 
 def _whole_lines(text: str, *, whole: bool) -> str:

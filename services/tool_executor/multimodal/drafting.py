@@ -120,7 +120,8 @@ def _chart(stage: Stage, args: Mapping[str, Any], title: str, rework: int, check
                 "A chart needs data; give `of` (file_types, file_sizes or file_ages), or the file of a table as `path` "
                 "with its column `x`."
             )
-        wanted = charts.Wanted(title, str(args["x"]), str(args.get("y") or ""), kind, str(args.get("total", "sum")))
+        x, y, total, sheet = (str(args.get(name) or "") for name in ("x", "y", "total", "sheet"))
+        wanted = charts.Wanted(title, x, y, kind, total or "sum", sheet)
         source, told = charts.of_table(stage, node, wanted, rework, check)
     return Draft(source, "vega-lite", title=title, warnings=tuple(told))
 

@@ -63,6 +63,17 @@ def test_the_request_of_the_requirement_is_planned(read: Read) -> None:
             {"title": "Average price by region", "path": "homes.xlsx", "x": "region", "y": "price", "total": "mean"},
         ),
         (
+            "plot price by region from the sheet New homes of homes.xlsx",
+            {
+                "title": "Price by region",
+                "path": "homes.xlsx",
+                "sheet": "New homes",
+                "x": "region",
+                "y": "price",
+                "total": "sum",
+            },
+        ),
+        (
             "can you make a pie chart of the file sizes?",
             {"title": "File sizes", "of": "file_sizes", "path": ".", "kind": "pie"},
         ),

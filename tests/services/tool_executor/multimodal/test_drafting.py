@@ -186,6 +186,26 @@ def test_cells_of_a_sheet_stay_in_their_columns(tmp_path: Path) -> None:
     assert points(spec) == {"(empty)": 1, "a b": 2, "c": 3}
 
 
+@pytest.mark.requirement("S3-14")
+def test_a_chart_is_of_one_sheet(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for sheet, number in ((book.create_sheet("Sales"), 1), (book.create_sheet("Costs 2026"), 7)):
+        sheet.append(("name", "n"))
+        sheet.append(("a", number))
+    book.save(raw := BytesIO())
+    files: dict[str, str | bytes] = {"t.xlsx": raw.getvalue(), "t.csv": "name,n\na,1\n"}
+    asked = {"path": "t.xlsx", "x": "name", "y": "n"}
+    spec, warnings = chart(tmp_path, files, **asked)
+    assert points(spec) == {"a": 1}
+    assert warnings == ("Not in the chart: the sheets 'Sheet', 'Costs 2026'; name one in `sheet`.",)
+    spec, warnings = chart(tmp_path, {}, **asked, sheet="costs 2026")
+    assert (points(spec), warnings) == ({"a": 7}, ())
+    with pytest.raises(BadTable, match=r"no sheet 'Tax'; its sheets are 'Sheet', 'Sales', 'Costs 2026'\."):
+        chart(tmp_path, {}, **asked, sheet="Tax")
+    with pytest.raises(BadTable, match=r"t\.csv has no sheets"):
+        chart(tmp_path, {}, **{**asked, "path": "t.csv"}, sheet="Sales")
+
+
 def test_an_unknown_column_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(BadTable, match="no column 'profit'; its columns are 'Month', 'Sales', 'Region'"):
         chart(tmp_path, {"sales.csv": SALES}, path="sales.csv", x="month", y="profit")
