@@ -8,11 +8,14 @@ from pathlib import Path
 
 from libs.multimodal.children import CannotRun, ask
 from libs.multimodal.ports import Brief, CannotProduce, Capability, Input, Json, Made, Modality, StepType
+from libs.multimodal.producers.isolated import render
 
 CHILD = Path(__file__).parent / "composing_child.py"
 SECONDS = 30.0
 BYTES_MOST = 48 << 20
 """Bytes of all pictures of one document."""
+UNDRAWN = "could not be displayed"
+"""Part of Typst's error about a letter without a font."""
 HANDLE = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
 
@@ -60,6 +63,10 @@ class Composer:
             raise CannotProduce(f"the document {error}; shorten its texts, or use smaller pictures") from error
         if "refused" in facts:
             raise CannotProduce(str(facts["refused"]))
+        if UNDRAWN in str(facts.get("short_of_ua", "")):
+            text = "\n".join([brief.title, *(f"{each['heading']}\n{each['text']}" for each in asked["sections"])])
+            found, _ = await render("letters", {"text": text}, check=check)
+            facts["measured"] = {name: found[name] for name in ("undrawn", "undrawn_share") if name in found}
         return Made(data, brief.format, model="suma composer 1", parameters=facts)
 
     async def problem(self) -> str:

@@ -3,7 +3,7 @@
 Faults fail an asset at once: it does not render, is blank, too large or too long for its width. Else three scores:
 
 - clarity: the smallest text in pixels, when the longer side is shown with `shown` pixels, divided by 12. At 9 px it is
-  0.75. Without text it is 1.
+  0.75. Without text it is 1. In a PNG or PDF it falls by the share of letters without a font here; half is a fault.
 - relevance: the share of the expected labels (`Made.labels`) that are in it; 1 where none are known.
 - aesthetic: the mean of two parts. Shape is 1 up to a ratio of sides of 3, and falls to 0 at `ratio`. Space is 1 where
   0.5 % to 60 % of the pixels are drawn on, and falls to 0 towards none and all.
@@ -26,6 +26,8 @@ GOOD_RATIO = 3.0
 DRAWN_LEAST, DRAWN_MOST = 0.005, 0.6
 BLANK = 0.0002
 """A share of drawn pixels below this is a blank picture."""
+UNREADABLE = 0.5
+"""A share of letters without a font from which a text cannot be read."""
 CRITERIA = ("clarity", "relevance", "aesthetic")
 PICTURES = frozenset({"svg", "png", "jpeg", "webp"})
 LIMITS = Limits(seconds=20, wait=60.0)
@@ -54,9 +56,9 @@ class HeuristicCritic:
             )
         try:
             if made.format in PICTURES:
-                return _verdict(await self._picture(brief, made, check), rubric)
+                return _verdict(_lettered(made, await self._picture(brief, made, check)), rubric)
             if made.format == "pdf":
-                return _verdict(await self._document(brief, made, check), rubric)
+                return _verdict(_lettered(made, await self._document(brief, made, check)), rubric)
         except CannotProduce as error:
             return _failed(f"it does not render: {error}")
         return _verdict(_text(made), rubric)
@@ -137,6 +139,15 @@ def _figures(brief: Brief) -> list[Input]:
         asset for each in sections for asset in (*(each.get("assets") or ()), *PLACED.findall(each.get("text", "")))
     }
     return [each for each in brief.inputs if each.asset_id in named]
+
+
+def _lettered(made: Made, judged: _Judged) -> _Judged:
+    """Judge letters without a font. The text of an SVG is drawn where it is shown, with the fonts of that machine."""
+    unreadable = made.format != "svg" and made.undrawn >= UNREADABLE
+    (judged.faults if unreadable else judged.critique).extend(made.warnings)
+    if made.format != "svg":
+        judged.scores["clarity"] *= 1.0 - made.undrawn
+    return judged
 
 
 def _relevance(labels: Sequence[str], missing: Sequence[str], judged: _Judged) -> float:

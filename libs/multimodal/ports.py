@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
+from unicodedata import category, east_asian_width
 
 from libs.errors import Rejected
 
@@ -20,6 +21,8 @@ MEDIA_TYPES: Mapping[str, str] = {
     "markdown": "text/markdown",
 }
 """The media type of each format that a producer may return."""
+NAMED_MOST = 20
+"""Letters that a warning names."""
 MAX_REWORK = 2
 """How often a producer tries again with the critique of its last result (S3-24)."""
 
@@ -143,6 +146,27 @@ class Made:
     @property
     def media_type(self) -> str:
         return MEDIA_TYPES[self.format]
+
+    @property
+    def undrawn(self) -> float:
+        """The share of its letters, from 0 to 1, that no font of this machine has."""
+        return float(self.parameters.get("measured", {}).get("undrawn_share", 0.0))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Lacks that people must know of: the letters that no font has, and the packages of fonts that have them."""
+        if not (letters := str(self.parameters.get("measured", {}).get("undrawn", ""))):
+            return ()
+        packages = " ".join(sorted({_fonts(letter) for letter in letters}))
+        some = "and others " if len(letters) > NAMED_MOST else ""
+        return (f"no font here has {' '.join(letters[:NAMED_MOST])} {some}(they show as boxes); install {packages}",)
+
+
+def _fonts(letter: str) -> str:
+    """Return the Debian package of fonts for a letter."""
+    if category(letter) == "So":
+        return "fonts-noto-color-emoji"
+    return "fonts-noto-cjk" if east_asian_width(letter) in "WF" else "fonts-noto-core"
 
 
 class CannotProduce(Rejected):

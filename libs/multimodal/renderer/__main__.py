@@ -12,11 +12,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from unicodedata import east_asian_width
+from unicodedata import category, east_asian_width
 
 if not __package__:
     sys.path.append(str(Path(__file__).resolve().parents[3]))
@@ -235,6 +236,7 @@ def _drawing(
     }
     shown = _flat("".join(drawn.texts))
     told["measured"]["missing"] = [label for label in told["labels"] if _flat(label) not in shown][:20]
+    told["measured"] |= _undrawn("".join(drawn.texts))
     if form == "svg":
         return {**told, "width": round(drawn.width), "height": round(drawn.height)}, [drawn.data]
     png = _raster(drawn, side)
@@ -268,6 +270,44 @@ def _raster(drawn: svg.Drawing, side: float) -> bytes:
 
     scale = min(SCALE_MOST, side / max(drawn.width, drawn.height))
     return bytes(vl_convert.svg_to_png(drawn.data.decode(), scale=scale, ppi=72))
+
+
+NO_LETTER = "\U0010fffe"
+"""A code that Unicode gives to no letter: it shows what the rasteriser draws without a font."""
+COMMON_MOST = "\u024f"
+"""Fonts that come with the rasteriser have all letters up to this one."""
+CELL, CELLS_WIDE, LETTERS_MOST = 24, 40, 1_000
+
+
+def _undrawn(text: str) -> dict[str, Any]:
+    """Return the letters that no font here has, and their share in the text."""
+    import vl_convert
+    from PIL import Image
+
+    counted = Counter(text)
+    # Marks and invisible codes have no picture of their own.
+    rare = [one for one in counted if one > COMMON_MOST and category(one) not in ("Mn", "Mc", "Me", "Cf", "Zs", "Cs")]
+    if not (rare := rare[:LETTERS_MOST]):
+        return {}
+    places = [(n % CELLS_WIDE * CELL, n // CELLS_WIDE * CELL) for n in range(len(rare) + 1)]
+    cells = "".join(
+        f'<text x="{x + 4}" y="{y + 18}">{escape(one)}</text>'
+        for (x, y), one in zip(places, (NO_LETTER, *rare), strict=True)
+    )
+    sheet = (
+        f'<svg xmlns="{svg.SVG}" width="{CELLS_WIDE * CELL}" height="{places[-1][1] + CELL}" font-size="14"'
+        f' font-family="{FONT}">{cells}</svg>'
+    )
+    picture = Image.open(BytesIO(vl_convert.svg_to_png(sheet, scale=1, ppi=72))).convert("RGBA")
+    seen = [picture.crop((x, y, x + CELL, y + CELL)).tobytes() for x, y in places]
+    lacking = [one for one, drawn in zip(rare, seen[1:], strict=True) if drawn == seen[0]]
+    share = sum(counted[one] for one in lacking) / max(1, len("".join(text.split())))
+    return {"undrawn": "".join(lacking[:200]), "undrawn_share": round(share, 3)} if lacking else {}
+
+
+def letters(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
+    """Find the letters of a text that no font here has."""
+    return _undrawn(str(head["text"])), []
 
 
 # Pictures
@@ -411,6 +451,7 @@ KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], Sequence[bytes]], Answer]
     "dot": (dot, ("pygraphviz", "vl_convert", "PIL.Image")),
     "vega": (vega, ("vl_convert", "PIL.Image", "importlib.metadata")),
     "clean": (clean, ("vl_convert", "PIL.Image")),
+    "letters": (letters, ("vl_convert", "PIL.Image")),
     "arrange": (arrange, ("vl_convert", "PIL.Image")),
     "inspect": (inspect, ("vl_convert", "PIL.Image", "PIL.ImageChops")),
     "pdf": (pdf, ("pypdf",)),

@@ -286,7 +286,7 @@ class Studio:
         )
         kept = await self._assets.keep(made, about, retention=progress.retention, check=task.check)
         self._platform.point(f"{GROUP}:multimodal:kept")
-        progress.warnings.extend(kept.warnings)
+        progress.warnings.extend([*made.warnings, *kept.warnings])
         data: dict[str, Any] = {
             "asset": kept.asset_id,
             "title": brief.title,

@@ -123,8 +123,10 @@ async def test_any_script_and_any_long_word_is_typeset(text: str) -> None:
 
 
 async def test_letters_without_a_font_are_reported() -> None:
-    made = await composed("pdf", section("Words", "ᚠ\U0001e900\U00012000"))
+    made = await composed("pdf", section("Words", "Letters \U0001e900\U000f8fff"))
     assert made.parameters["standard"] == "tagged PDF"
+    assert made.parameters["measured"]["undrawn"].endswith("\U000f8fff")
+    assert "(they show as boxes); install fonts-noto-core" in made.warnings[0]
     assert "could not be displayed" in made.parameters["short_of_ua"]
 
 

@@ -93,6 +93,40 @@ async def test_missing_labels_lower_relevance(form: str) -> None:
     assert "'Ledger', 'Bus' are missing" in " ".join(verdict.critique)
 
 
+ODD = "\U000f8fff\U000f8ffe"
+"""Letters for private use, which no font has."""
+
+
+@pytest.mark.requirement("S3-24")
+@pytest.mark.parametrize("tool", ["graphviz", "mermaid"])
+@pytest.mark.parametrize("form", ["svg", "png"])
+async def test_letters_without_a_font_are_named(tool: str, form: str) -> None:
+    source = f'flowchart TD\n a["Gateway {ODD}"]' if tool == "mermaid" else f'digraph {{ a [label="Gateway {ODD}"] }}'
+
+    brief, made = await drawn(tool, source, form)
+    verdict = await judged(brief, made, {"clarity": 0.5})
+
+    assert verdict.passed
+    assert made.warnings == (f"no font here has {ODD[0]} {ODD[1]} (they show as boxes); install fonts-noto-core",)
+    assert made.warnings[0] in verdict.critique
+    # The text of an SVG is drawn by the machine that shows it.
+    assert (verdict.scores["clarity"] == 1.0) is (form == "svg")
+
+
+async def test_picture_of_boxes_alone_fails() -> None:
+    verdict = await judged(*await drawn("graphviz", f'digraph {{ "{ODD}" }}', "png"), {})
+
+    assert not verdict.passed
+    assert "no font here has" in verdict.critique[0]
+
+
+@pytest.mark.parametrize("label", ["Größe œuvre Łódź", "Ωμέγα и Журнал", "→ ≤ … — “x”", "e\u0301 a\u200db"])
+async def test_letters_of_common_fonts_are_no_lack(label: str) -> None:
+    _, made = await drawn("graphviz", f'digraph {{ a [label="{label}"] }}', "png")
+
+    assert made.warnings == ()
+
+
 @pytest.mark.parametrize(
     ("made", "words"),
     [

@@ -130,6 +130,14 @@ async def test_failed_provider_is_named_in_a_warning_of_its_replacement(start: S
         assert "broken/drawing failed: the provider answered with HTTP 503" in warning
 
 
+async def test_lack_of_a_font_is_a_warning(start: Start) -> None:
+    odd = {"title": "Parts", "source": 'flowchart LR; a["Part \U000f8fff"]-->b'}
+    async with start(local=True, calls=(("make-documents.diagram", odd),)) as at:
+        (warning,) = first(await run(at), ToolSucceeded).warnings
+
+    assert "no font here has \U000f8fff (they show as boxes); install fonts-noto-core" in warning
+
+
 @pytest.mark.requirement("S3-17", "S3-24", "A33")
 async def test_provider_that_fails_alone_fails_the_step_in_its_words(start: Start) -> None:
     async with start(Drawing(draw=unanswered), calls=(("make-documents.diagram", SOURCE),)) as at:
