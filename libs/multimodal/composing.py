@@ -47,7 +47,7 @@ class Composer:
         pictures = {each.asset_id: each for each in brief.inputs}
         if wrong := next((id for id in pictures if not HANDLE.fullmatch(id)), None):
             raise CannotProduce(f"{wrong!r} is no id of an asset; use letters, digits, `.`, `_` and `-`")
-        asked = {
+        asked: dict[str, Json] = {
             "format": brief.format,
             "title": brief.title,
             "date": str(brief.content.get("date", "")),

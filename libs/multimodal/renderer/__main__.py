@@ -82,10 +82,12 @@ def mermaid(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
 
 
 def _width(text: str, size: float, bold: bool) -> float:
-    """Measure with the font that Mermaid's layout is made with."""
+    """Measure with the font that Mermaid's layout is made with. Wide letters, such as Chinese, are not in it."""
     from mermaidx.font_metrics import get_font
 
-    return float(get_font("bold" if bold else "normal").measure(text, size)["width"])
+    narrow = "".join(letter for letter in text if east_asian_width(letter) not in "WF")
+    width = float(get_font("bold" if bold else "normal").measure(narrow, size)["width"])
+    return width + (len(text) - len(narrow)) * size
 
 
 READS = frozenset(["image", "imagepath", "shapefile", "fontpath", "stylesheet", "_background"])

@@ -30,8 +30,8 @@ REFUSED = {
     "x86_64": ((41, 59, 322, 62, 424, 57, 58), 56, 435),
     "aarch64": ((198, 221, 281, 129, 424), 220, 435),
 }
-SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/usr/share/fonts", "/usr/share/fontconfig")
-OTHER = ("/etc/fonts", "/usr/share/zoneinfo", "/etc/localtime")
+SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/usr/share/fonts", "/usr/local/share/fonts")
+OTHER = ("/etc/fonts", "/usr/share/fontconfig", "/usr/share/zoneinfo", "/etc/localtime")
 
 
 def confine(memory: int, seconds: int, output: int, filters: Iterable[bytes]) -> list[str]:

@@ -67,6 +67,10 @@ class Label:
     def drawn(self) -> str:
         """Return the label as SVG, centred in its box."""
         lines, middle = self._lines(), self._x + self._width / 2
+        # A layout may reserve too little for letters that its font lacks: they become smaller.
+        widest = max((self._measure(line, self.size, self._bold) for line in lines), default=0.0)
+        if 0 < self._width + 1 < widest:
+            self.size *= max(0.1, self._width / widest)
         top = self._y + self._height / 2 - (len(lines) - 1) / 2 * LINE_HEIGHT * self.size + BASELINE * self.size
         colour = f"fill:{self._colour};" if self._colour else ""
         weight = "font-weight:bold;" if self._bold else ""

@@ -355,6 +355,14 @@ async def test_long_label_is_broken_into_lines() -> None:
     assert made.parameters["measured"]["missing"] == []
 
 
+async def test_wide_letters_stay_in_their_box() -> None:
+    made = await make("mermaid", 'flowchart TD\n a["漢字の倉庫と長い名前のサービス"]\n')
+
+    drawn = svg.clean(made.data)
+    assert drawn.texts == ["漢字の倉庫と長い名前のサービス"]
+    assert drawn.smallest * len(drawn.texts[0]) <= drawn.width
+
+
 WALLS = """
 import errno, json, os, socket, sys
 sys.path.insert(0, sys.argv[1])
