@@ -112,6 +112,21 @@ def save_(
         save(client.download(f"/v1/multimodal/assets/{asset}"), out)
 
 
+@app.command()
+def link(
+    asset: Annotated[str, typer.Argument(metavar="ASSET", help="Its ID, as `suma make show` shows it.")],
+    seconds: Annotated[int | None, typer.Option(min=1, help="Its lifetime (default: the longest).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print a link to an asset that works without a key until it expires. Whoever has it can read the asset."""
+    with connected() as client:
+        made = client.post(f"/v1/multimodal/assets/{asset}/link", {"seconds": seconds} if seconds else {})
+    if as_json:
+        print_json(made)
+    else:
+        console.print(Text(made["url"]), soft_wrap=True)
+
+
 def request_of(what: str) -> dict[str, Any]:
     """Return the words, or the plan of a file. Raises Usage for a file that is no JSON object."""
     if not what.strip():

@@ -65,6 +65,8 @@ class Settings(BaseModel):
     """The address that people and clients use, such as `https://suma.example`, if there is a proxy in front."""
     signin_seconds: float = Field(default=60.0, gt=0, le=600)
     """Lifetime of a one-time sign-in code."""
+    link_seconds: int = Field(default=3600, ge=1, le=86_400)
+    """Longest lifetime of a link to an asset."""
     signatures_required: bool = False
     """Whether API keys may write only with signed requests; the key file of the machine's owner may without."""
     signature_seconds: float = Field(default=60.0, gt=0, le=300)

@@ -120,6 +120,9 @@ async def test_a_chart_is_made_and_saved_with_its_provenance(live: Installation)
     assert (whole.content, part.content) == (out.read_bytes(), whole.content[:4])
     assert (told["job_id"], told["provenance"]["user_id"] != "") == (job["job_id"], True)
     assert Path(folder / "a.py").read_text() == "x"
+    link = await live.suma("make", "link", asset["asset_id"], "--seconds", "600")
+    async with httpx.AsyncClient(trust_env=False) as anyone:
+        assert (await anyone.get(link.out.strip())).content == whole.content, link.err
 
 
 async def test_the_commands_list_and_show_jobs(live: Installation) -> None:

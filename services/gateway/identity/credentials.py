@@ -1,8 +1,9 @@
 """Credentials: the one place that turns what a request carries into a verified identity (docs/identity.md).
 
-A request carries one credential: a bearer token (an API key, a sign-in code, or a JWT of an outside issuer), else
-`X-API-Key`, else the cookie of a signed-in browser. An API key as Postgres has it is remembered for a second, so that
-its revocation may take that long to count on another replica; everything else reads Postgres with each request.
+A request carries one credential: a link to a file, else a bearer token (an API key, a sign-in code, or a JWT of an
+outside issuer), else `X-API-Key`, else the cookie of a signed-in browser. An API key as Postgres has it is remembered
+for a second, so that its revocation may take that long to count on another replica; everything else reads Postgres with
+each request.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -29,6 +30,7 @@ from services.gateway.http.admission import Identified
 from services.gateway.http.refusal_records import OncePerMinute, Refusal, anonymous
 from services.gateway.http.refusals import RefusalLog
 from services.gateway.http.urls import base
+from services.gateway.identity import links
 from services.gateway.identity.rows import KeyUsed, NoncePut
 from services.gateway.identity.store import Keys
 from services.gateway.schema import GROUP
@@ -62,7 +64,7 @@ class CrossSite(Denied):
 class Presented:
     """The credential of a request, not verified yet."""
 
-    kind: Kind | Literal["jwt"]
+    kind: Kind | Literal["jwt", "link"]
     text: str
 
     @property
@@ -134,6 +136,9 @@ class Credentials:
         try:
             headers = Headers(scope=scope)
             own = base(scope["scheme"], headers.get("host", ""), self._settings.public_url)
+            # First, since a browser also sends its own cookie when a person follows the link of another.
+            if (link := links.of(scope)) is not None:
+                return Presented("link", link), None, await self._lent(link, scope)
             given = presented(headers, cookie=cookie_name(own))
             if given.kind == "jwt":
                 return given, None, await self._token_verified(given.text)
@@ -143,9 +148,18 @@ class Credentials:
             await self._refusals.note(_refusal(stored, refused))
             raise
 
+    async def _lent(self, link: str, scope: Scope) -> Principal:
+        """Return the identity that made a link, if its key is still valid."""
+        now = self._platform.clock.now()
+        key_id = links.verified(self._platform.keys, link, path=scope["path"], now=now.timestamp())
+        stored = await self._keys.key("key", key_id)
+        if stored is None:
+            raise BadKey
+        return replace(stored.admitted("key", now), credential=f"link:{key_id}")
+
     async def _stored(self, given: Presented, seconds: float) -> ApiKey | None:
         """Return the key behind a credential, as it was at most `seconds` ago if it is an API key."""
-        assert given.kind != "jwt"
+        assert given.kind not in ("jwt", "link")
         now, lookup = asyncio.get_running_loop().time(), given.lookup
         if given.kind == "key" and (known := self._known.get(lookup)) and now - known[0] < seconds:
             return known[1]

@@ -29,9 +29,17 @@ router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
 
 class KeyNeeded(Denied):
-    """Only an API key or a sign-in code can do this; send one as the bearer token."""
+    """Only an API key, or what depends on one, can do this; send an API key as the bearer token."""
 
     code = "KEY_NEEDED"
+
+
+def key_id_of(who: Principal, *kinds: str) -> str:
+    """Return the id of the caller's key. Raises KeyNeeded for other kinds of credentials."""
+    kind, _, id = who.credential.partition(":")
+    if kind not in kinds:
+        raise KeyNeeded
+    return id
 
 
 @router.get("/v1/me")
@@ -43,7 +51,7 @@ async def me(here: Here, who: Authenticated) -> Me:
 @router.post("/v1/signin/code", status_code=201, responses=raises(KeyNeeded))
 async def new_code(request: Request, here: Here, who: Authenticated) -> SignInCode:
     """Create a one-time code (60 s) that signs a browser in with this key, and the link that carries it."""
-    key_id = _key_id(who, "key")
+    key_id = key_id_of(who, "key")
     text = one_time("code")
     seconds = here.settings.signin_seconds
     expires = await here.directory.open_code(who.tenant, key_id, digest(text), seconds=seconds)
@@ -56,7 +64,7 @@ async def signs_in(request: Request, here: Here, who: Authenticated) -> SignsIn:
     """Return whom a one-time code or an API key, sent as the bearer token, would sign in, and instead of whom. It uses
     nothing up.
     """
-    _key_id(who, "key", "code")
+    key_id_of(who, "key", "code")
     former = await _signed_in(here, request)
     other = former is not None and (former.tenant, former.principal) != (who.tenant, who.id)
     return SignsIn(tenant=who.tenant, principal=who.id, instead_of=former.principal if former and other else None)
@@ -67,7 +75,7 @@ async def sign_in(request: Request, response: Response, here: Here, who: Authent
     """Trade a one-time code or an API key, sent as the bearer token, for the cookie of a web session. A code counts
     once. The web session that the browser had ends.
     """
-    key_id = _key_id(who, "key", "code")
+    key_id = key_id_of(who, "key", "code")
     text, seconds = one_time("web"), here.settings.web_hours * 3600
     code = credential.lookup if credential.kind == "code" else None
     expires = await here.directory.sign_in(who.tenant, key_id, digest(text), code=code, seconds=seconds)
@@ -123,14 +131,6 @@ def _me(who: Principal) -> Me:
         key_id=id,
         expires_at=who.expires,
     )
-
-
-def _key_id(who: Principal, *kinds: str) -> str:
-    """Return the id of the caller's key. Raises KeyNeeded for other kinds of credentials."""
-    kind, _, id = who.credential.partition(":")
-    if kind not in kinds:
-        raise KeyNeeded
-    return id
 
 
 def _base(here: Identity, request: Request) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -145,6 +145,19 @@ class Job(JobSummary):
     warnings: list[str]
     cost_micros: int
     links: JobLinks
+
+
+class NewLink(RequestModel):
+    """The lifetime of a link; without one, the longest."""
+
+    seconds: Annotated[int, Field(ge=1, le=86_400)] | None = None
+
+
+class AssetLink(ResponseModel):
+    """A link that returns the content without a key, until `expires_at`. Whoever has it can read the content."""
+
+    url: str
+    expires_at: datetime
 
 
 class Provenance(ResponseModel):

@@ -7,6 +7,7 @@ attempts, the assets and their provenance.
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -28,17 +29,22 @@ from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.commands import IdempotencyKey, IdempotentRequest
 from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id
+from services.gateway.http.urls import base
 from services.gateway.identity import access
+from services.gateway.identity import links as asset_links
 from services.gateway.identity.lasting_access import Access, AccessChanged
 from services.gateway.identity.security import Authenticated, CanBrowse, CanChat, CanRead
+from services.gateway.identity.signin import KeyNeeded, key_id_of
 from services.gateway.multimodal.jobs import file_name, job_of, links
 from services.gateway.multimodal.models import (
+    AssetLink,
     CapabilityList,
     CapabilityShown,
     Job,
     JobAccepted,
     JobList,
     NewJob,
+    NewLink,
     Provenance,
 )
 from services.gateway.multimodal.store import JobStore
@@ -188,6 +194,7 @@ async def fetch(
     asset_id: AssetId,
     range: Annotated[str | None, Header()] = None,
     if_range: Annotated[str | None, Header()] = None,
+    link: Annotated[str | None, Query(description="A link's own part, instead of credentials")] = None,
 ) -> Response:
     """Return the content of an asset for download. No browser runs a script of it with the caller's rights."""
     cause, allowed, asset = await _permitted(here, who, asset_id)
@@ -195,6 +202,24 @@ async def fetch(
     held = Access(here.identity, who, request, asset_id, partial(asset_of, here))
     open = partial(multimodal.content, here.platform, who.tenant, asset_id)
     return await assets.streamed(held, asset, open, asked=range, if_range=if_range)
+
+
+@router.post("/v1/multimodal/assets/{asset_id}/link", status_code=201, responses=raises(NoSuchResult, KeyNeeded))
+async def make_link(
+    request: Request, here: Here, who: Authenticated, asset_id: AssetId, body: NewLink | None = None
+) -> AssetLink:
+    """Make a link that returns the content without a key until it expires, for programs that cannot send one. It ends
+    with the key that made it.
+    """
+    cause, allowed, asset = await _permitted(here, who, asset_id)
+    key_id, path = key_id_of(who, "key", "web"), f"{ROOT}/{asset_id}"
+    ends = int(here.platform.clock.now().timestamp()) + _lifetime(here, body)
+    if who.expires is not None:
+        ends = min(ends, int(who.expires.timestamp()))
+    token = asset_links.made(here.platform.keys, key_id=key_id, path=path, expires=ends)
+    await assets.record(here, who, cause, allowed, asset, "linked")
+    own = base(request.url.scheme, request.headers["host"], here.settings.public_url)
+    return AssetLink(url=f"{own}{path}?{asset_links.PARAMETER}={token}", expires_at=datetime.fromtimestamp(ends, UTC))
 
 
 @router.get("/v1/multimodal/assets/{asset_id}/provenance", responses=raises(NoSuchResult))
@@ -268,6 +293,11 @@ async def _permitted(here: Sessions, who: Principal, asset_id: str) -> tuple[Cau
     cause = commands.cause_of(who)
     allowed = await commands.permitted(here, cause, who, assets.READ)
     return cause, allowed, _stored(await asset_of(here, who, asset_id))
+
+
+def _lifetime(here: Sessions, asked: NewLink | None) -> int:
+    most = here.settings.link_seconds
+    return most if asked is None or asked.seconds is None else min(asked.seconds, most)
 
 
 def _stored(found: dict[str, Any]) -> StoredAsset:

@@ -120,6 +120,7 @@ PROBES: dict[str, Probe] = {
     "POST /v1/multimodal/jobs/{job_id}/cancel": HIDDEN,
     "GET /v1/multimodal/assets/{asset_id}": HIDDEN,
     "GET /v1/multimodal/assets/{asset_id}/provenance": HIDDEN,
+    "POST /v1/multimodal/assets/{asset_id}/link": HIDDEN,
     "GET /v1/multimodal/capabilities": OWN,
     "OPTIONS /v1/uploads": OWN,
     "POST /v1/uploads": Probe(headers={**TUS, "Upload-Length": "5"}, shows=True),

@@ -12,8 +12,9 @@ import { Json } from "@/components/json";
 import { More } from "@/components/more";
 import { Empty, Loaded } from "@/components/states";
 import { Ago } from "@/components/time";
-import { tellProblem } from "@/components/toast";
+import { tell, tellProblem } from "@/components/toast";
 import { Badge, Button, Card, Page, TextArea, TextField } from "@/components/ui";
+import { copy } from "@/lib/clipboard";
 import { bytes, count, duration } from "@/lib/format";
 import { stageMoves } from "@/session/reduce";
 import { committedOf, ofStep, ofTurn } from "@/session/says";
@@ -209,6 +210,15 @@ const cost = (micros: number) => (micros === 0 ? "Free" : `$${(micros / 1e6).toF
 /** An asset. Its picture is shown as an image, in which no script runs. */
 function AssetCard({ asset }: { asset: Asset }) {
   const [asking, setAsking] = useState(false);
+  const link = useMutation({
+    mutationFn: async () => {
+      const { url, expires_at } = await data(api.POST("/v1/multimodal/assets/{asset_id}/link", { params: { path: { asset_id: asset.asset_id } } }));
+      await copy(url);
+      return expires_at;
+    },
+    onSuccess: (ends) => { tell(`Copied. Whoever has the link can read this until ${new Date(ends).toLocaleTimeString()}.`); },
+    onError: tellProblem,
+  });
   const picture = asset.media_type.startsWith("image/");
   return (
     <Card aria-label={asset.title} className="flex flex-col overflow-hidden">
@@ -223,6 +233,7 @@ function AssetCard({ asset }: { asset: Asset }) {
         <div className="flex flex-wrap gap-2 pt-1">
           <a href={asset.content} download className="inline-flex h-7 items-center gap-1.5 rounded-lg border border-line px-2.5 text-sm font-medium hover:bg-hover"><Download aria-hidden className="size-3.5" /> Download</a>
           <Button size="small" onClick={() => { setAsking(true); }}>Where it comes from</Button>
+          <Button size="small" busy={link.isPending} onClick={() => { link.mutate(); }}>Copy a link</Button>
         </div>
       </div>
       {asking && <ProvenanceDialog asset={asset} onClose={() => { setAsking(false); }} />}
