@@ -15,6 +15,7 @@ from libs.multimodal import dsl
 from libs.multimodal.dsl import Document, PlanRefused, Task
 from libs.multimodal.ports import StepType
 from libs.skills import ToolDefinition, sources, strings
+from libs.telemetry import span
 
 SKILL = "make-documents"
 DEPTH_MOST = 20
@@ -48,7 +49,8 @@ def planned(text: str, tools: Sequence[ToolDefinition]) -> Plan | None:
 
 def compiled(document: Document, tools: Sequence[ToolDefinition]) -> Plan:
     """Return the plan. A step's id is its task's. Raises `PlanRefused` with every problem, step by step."""
-    return _Compiler(document, makers(tools)).plan()
+    with span("plan_compilation"):
+        return _Compiler(document, makers(tools)).plan()
 
 
 def worded(plan: Plan, text: str) -> Plan:

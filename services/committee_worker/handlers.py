@@ -38,6 +38,7 @@ from libs.multimodal.dsl import PlanRefused, looks_like_one
 from libs.policy import Decision, RetryDeadline, committee_required
 from libs.runtime import Platform
 from libs.skills import ToolDefinition
+from libs.telemetry import span
 from services.committee_worker.deliberation import DELIBERATION, Deliberation, of, opened
 from services.committee_worker.domain import checks, verdict
 from services.committee_worker.settings import Settings
@@ -83,7 +84,7 @@ class Handlers:
 
     async def plan(self, lease: Lease) -> PlannerOutcome:
         tools, case = self._tools(lease.tenant), of(lease)
-        with paid_by(_payer(lease, case)):
+        with paid_by(_payer(lease, case)), span("plan_extraction", attributes={"job_id": case.turn_id}):
             outcome = await self._model.plan(case.task, tools)
         # The tools that the model saw: the catalogue may have changed during the call.
         return _bound(outcome, case, tools) if isinstance(outcome, PlanDraft) else outcome

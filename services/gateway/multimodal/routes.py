@@ -21,6 +21,7 @@ from libs.events import ActionRecorded
 from libs.identity import Principal
 from libs.multimodal.compiler import planned
 from libs.multimodal.dsl import PlanRefused
+from libs.telemetry import span
 from services.gateway.files import assets
 from services.gateway.files.assets import ANSWERS, OUT_OF_RANGE
 from services.gateway.files.store import StoredAsset
@@ -105,21 +106,11 @@ async def begin(
     """
     if not here.platform.skills.multimodal:
         raise Disabled
-    text, title = body.request or "", body.title
-    if body.plan is not None:
-        text = orjson.dumps(body.plan).decode()
-        plan = await asyncio.to_thread(planned, text, here.platform.skills.tools_for(who.tenant))
-        if plan is None:
-            raise PlanRefused(['The plan has no version and tasks; write {"version": "1.0", "tasks": […]}.'])
-        title = title or plan.steps[-1].description[:200] or None
-    message = FirstMessage(
-        text=text,
-        session_id=body.session_id,
-        title=title if body.session_id is None else None,
-        root=body.root,
-        hitl=body.hitl,
-    )
-    sent = await send_message(here, who, IdempotentRequest.of(request, key, body), message, job=True)
+    # All that follows is below this span, in any process. It ends here: no process lives as long as a job.
+    with span("multimodal_job") as job:
+        message = await _message_of(here, who, body)
+        sent = await send_message(here, who, IdempotentRequest.of(request, key, body), message, job=True)
+        job.set_attribute("job_id", sent.turn_id)
     return JobAccepted(
         job_id=sent.turn_id,
         session_id=sent.session_id,
@@ -275,6 +266,24 @@ async def asset_of(here: Sessions, who: Principal, asset_id: str) -> dict[str, A
     except NotFound:
         raise NoSuchResult from None
     return {**found, "session_id": turn.session_id}
+
+
+async def _message_of(here: Sessions, who: Principal, body: NewJob) -> FirstMessage:
+    """Return the message that begins a job. Raises PlanRefused for a document that cannot run."""
+    text, title = body.request or "", body.title
+    if body.plan is not None:
+        text = orjson.dumps(body.plan).decode()
+        plan = await asyncio.to_thread(planned, text, here.platform.skills.tools_for(who.tenant))
+        if plan is None:
+            raise PlanRefused(['The plan has no version and tasks; write {"version": "1.0", "tasks": […]}.'])
+        title = title or plan.steps[-1].description[:200] or None
+    return FirstMessage(
+        text=text,
+        session_id=body.session_id,
+        title=title if body.session_id is None else None,
+        root=body.root,
+        hitl=body.hitl,
+    )
 
 
 async def _job(here: Sessions, who: Principal, job_id: str) -> TurnShown:
