@@ -162,12 +162,12 @@ async def _look(page: Page, where: str, looks: Looks) -> None:
         await _dress(page, theme)
         looks.axe_runs += 1
         looks.findings += [f"{where} {theme}: {finding}" for finding in await axe(page, rules)]
-        await _picture(page, f"{where} {theme} wide")
+        await screenshot(page, f"{where} {theme} wide")
     await page.set_viewport_size(NARROW)
     looks.findings += [f"{where} at 360 px: scrolls sideways: {wide}" for wide in await page.evaluate(OVERFLOWING)]
     for theme in reversed(RULES) if SCREENSHOTS else ():
         await _dress(page, theme)
-        await _picture(page, f"{where} {theme} narrow")
+        await screenshot(page, f"{where} {theme} narrow")
 
 
 async def _dress(page: Page, theme: Literal["light", "dark"]) -> None:
@@ -189,7 +189,8 @@ async def axe(page: Page, rules: Mapping[str, Any]) -> list[str]:
     ]
 
 
-async def _picture(page: Page, name: str) -> None:
+async def screenshot(page: Page, name: str) -> None:
+    """Take a screenshot, if there is a folder for them."""
     if SCREENSHOTS:
         file = "_".join(name.strip("/").replace("/", "-").split())
         await page.screenshot(path=Path(SCREENSHOTS) / f"{file}.png")
