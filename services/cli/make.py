@@ -118,7 +118,7 @@ def link(
     seconds: Annotated[int | None, typer.Option(min=1, help="Its lifetime (default: the longest).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Print a link to an asset that works without a key until it expires. Whoever has it can read the asset."""
+    """Print a link to an asset that works without a key until it expires. It lets every holder read the asset."""
     with connected() as client:
         made = client.post(f"/v1/multimodal/assets/{asset}/link", {"seconds": seconds} if seconds else {})
     if as_json:

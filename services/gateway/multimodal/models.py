@@ -154,7 +154,7 @@ class NewLink(RequestModel):
 
 
 class AssetLink(ResponseModel):
-    """A link that returns the content without a key, until `expires_at`. Whoever has it can read the content."""
+    """A link that returns the content without a key to every holder, until `expires_at`."""
 
     url: str
     expires_at: datetime

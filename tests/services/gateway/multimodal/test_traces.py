@@ -64,7 +64,7 @@ async def test_all_parts_of_a_job_are_below_its_span(stack: Stack) -> None:
 
 
 @pytest.mark.requirement("S3-62", "S3-64")
-async def test_spans_of_a_document_tell_step_tool_and_quality(stack: Stack) -> None:
+async def test_spans_of_a_document_name_step_tool_and_quality(stack: Stack) -> None:
     plan = {"version": "1.0", "tasks": [CHART]}
     job, spans = await done(stack, stack.folder("document", a_txt="a"), plan=plan)
     assert "multimodal_job" in above(spans, "plan_compilation")
