@@ -159,7 +159,8 @@ class Credentials:
 
     async def _stored(self, given: Presented, seconds: float) -> ApiKey | None:
         """Return the key behind a credential, as it was at most `seconds` ago if it is an API key."""
-        assert given.kind not in ("jwt", "link")
+        assert given.kind != "jwt"
+        assert given.kind != "link"
         now, lookup = asyncio.get_running_loop().time(), given.lookup
         if given.kind == "key" and (known := self._known.get(lookup)) and now - known[0] < seconds:
             return known[1]
@@ -184,6 +185,7 @@ class Credentials:
         now = self._platform.clock.now()
         if given.kind == "key" or given.kind == "jwt":
             return authenticate(given.text, stored, now=now)
+        assert given.kind != "link"
         if stored is None:
             raise BadKey("you are not signed in; sign in again")
         who = stored.admitted(given.kind, now)

@@ -19,7 +19,7 @@ DAY = {"seconds": 86_400}
 skills, jobs = test_jobs.skills, test_jobs.jobs
 
 
-async def made(jobs: Jobs, http: httpx.AsyncClient | None = None, **body: int) -> Json:
+async def made(jobs: Jobs, http: httpx.AsyncClient | None = None, body: Json = None) -> Json:
     """Return a link to a new asset."""
     await jobs.made()
     answer = await (http or jobs.http).post(f"{jobs.path}/link", json=body)
@@ -51,7 +51,7 @@ async def test_link_returns_the_content_and_ranges_without_a_key(jobs: Jobs) -> 
 
 async def test_lifetime_is_at_most_that_of_the_setting(jobs: Jobs) -> None:
     begun = datetime.now(UTC)
-    ends = [datetime.fromisoformat((await made(jobs, **body))["expires_at"]) for body in ({"seconds": 60}, {}, DAY)]
+    ends = [datetime.fromisoformat((await made(jobs, body=body))["expires_at"]) for body in ({"seconds": 60}, {}, DAY)]
     seconds = [(end - begun).total_seconds() for end in ends]
     assert 50 < seconds[0] < 120
     assert all(3500 < each < 3700 for each in seconds[1:])
