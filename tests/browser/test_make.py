@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
@@ -46,6 +47,7 @@ async def looked_at(page: Page, name: str) -> list[str]:
 @pytest.mark.requirement("S3-02", "S3-14", "S3-39", "A26")
 async def test_diagram_in_words_is_approved_shown_and_explained(maker: Visitor, making: Live) -> None:
     folder = making.folder("shop", CODE)
+    await maker.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = await maker.open("/make")
     await page.get_by_label("In words, or as a plan in the Task DSL").fill(WISH)
     await page.get_by_label("Folder").fill(str(folder))
@@ -63,5 +65,11 @@ async def test_diagram_in_words_is_approved_shown_and_explained(maker: Visitor, 
     await page.get_by_role("button", name="Where it comes from").click()
     await expect(page.get_by_role("dialog").get_by_label("Provenance")).to_contain_text("mermaid")
     findings += await looked_at(page, "make provenance")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Copy a link").click()
+    await expect(page.get_by_text("Whoever has the link can read this until")).to_be_visible()
+    async with httpx.AsyncClient(trust_env=False) as anyone:
+        lent = await anyone.get(await page.evaluate("navigator.clipboard.readText()"))
+    assert lent.headers["content-type"].startswith("image/svg+xml")
     assert (folder / "parts.svg").read_text().lstrip().startswith(("<svg", "<?xml"))
     assert findings == []
