@@ -68,9 +68,8 @@ def build(platform: Platform) -> Service:
     executions = Executions(platform)
     rules = settings.multimodal
     router = Router(platform, registry, executions, most=rules.cost_tier, ranking=rules.ranking)
-    studio = Studio(
-        platform, router, executions, assets, partial(_critics, vision.configured(settings, platform.guarded_calls))
-    )
+    seeing = vision.configured(settings, platform.guarded_calls, platform.budgets)
+    studio = Studio(platform, router, executions, assets, partial(_critics, seeing))
     work = CallRunner(
         platform,
         workspaces,

@@ -42,9 +42,10 @@ def openai(picture: bytes) -> Reply:
     return told({"created": 1, "data": [{"b64_json": base64.b64encode(picture).decode()}]})
 
 
-def chatted(text: str) -> Reply:
-    """The answer of a model."""
-    return told({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]})
+def chatted(text: str, sent: int = 900, received: int = 100) -> Reply:
+    """The answer of a model, with the tokens that it reports."""
+    usage = {"prompt_tokens": sent, "completion_tokens": received}
+    return told({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}], "usage": usage})
 
 
 @dataclass

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 
+from libs.budgets import Amount
 from libs.errors import Rejected
 from libs.guards import Target, check_url
 from libs.multimodal.ports import CostTier
@@ -98,3 +100,12 @@ class VisionModel(Endpoint):
     """The model that judges pictures (S3-25): it speaks OpenAI's chat completions, and sees."""
 
     seconds: float = Field(default=10.0, gt=0, le=300)
+    input_price: float = Field(default=0.0, ge=0, le=10_000)
+    """Its price in US dollars per million tokens of input; without prices, its calls count as free, in tokens alone."""
+    output_price: float = Field(default=0.0, ge=0, le=10_000)
+    """Its price in US dollars per million tokens of output."""
+
+    def amount(self, input_tokens: int, output_tokens: int) -> Amount:
+        """Return what so many tokens cost. Dollars per million tokens, times tokens, are millionths of a dollar."""
+        cost = math.ceil(round(self.input_price * input_tokens + self.output_price * output_tokens, 6))
+        return Amount(input_tokens + output_tokens, cost)

@@ -57,6 +57,7 @@ class Registry:
     def __init__(self, platform: Platform, producers: Iterable[Producer] = ()) -> None:
         self._platform = platform
         self._entries: dict[str, Entry] = {}
+        self._checking = asyncio.Lock()
         for producer in producers:
             self.register(producer)
 
@@ -120,8 +121,19 @@ class Registry:
             await self.check()
             await asyncio.sleep(CHECK_SECONDS)
 
+    async def ready(self) -> None:
+        """Return once the health of every capability was checked: before, all would seem to work."""
+        if any(entry.checked is None for entry in self._entries.values()):
+            async with self._checking:
+                if any(entry.checked is None for entry in self._entries.values()):
+                    await self._check()
+
     async def check(self) -> None:
         """Check the health of every capability now, and write it down."""
+        async with self._checking:
+            await self._check()
+
+    async def _check(self) -> None:
         entries = self.entries()
         found = await asyncio.gather(*(_probed(entry.producer) for entry in entries), return_exceptions=True)
         for entry, problem in zip(entries, found, strict=True):

@@ -50,6 +50,7 @@ class Router:
         allowed: list[Producer] = []
         records: list[ActionRecorded] = []
         left_out: list[str] = []
+        await self._registry.ready()
         paid, stands_in = await self._paid_today(task), bool(failed)
         for producer in self._candidates(task, brief):
             capability = producer.capability

@@ -105,10 +105,14 @@ class Studio:
             progress.attempt += 1
             draft = await task.draft(progress.reworks + 1)
             brief = _brief(task, draft, progress, inputs, self._platform.clock.now())
-            chosen, route = await self._chosen(task, brief, progress)
+            route = await self._router.route(task, brief, failed=progress.failed)
             paid = resumed is not None and resumed.paid
-            if resumed is not None and paid:
-                chosen = self._repeated(resumed, route)
+            # First: a provider that is ill by now may have been paid all the same.
+            chosen = (
+                self._repeated(resumed, route)
+                if resumed is not None and paid
+                else await self._chosen(task, brief, route, progress)
+            )
             resumed = None
             produced = await self._attempt(task, chosen, brief, route, progress, paid=paid)
             if produced is not None:
@@ -119,8 +123,7 @@ class Studio:
         asset, cause = ids.derived(request.call_id, "asset"), Cause.of_lease(task.lease)
         return await self._assets.words(cause, asset, prompt, principal=request.principal, scopes=request.scopes)
 
-    async def _chosen(self, task: Task, brief: Brief, progress: Progress) -> tuple[Producer, Route]:
-        route = await self._router.route(task, brief, failed=progress.failed)
+    async def _chosen(self, task: Task, brief: Brief, route: Route, progress: Progress) -> Producer:
         if not route.allowed:
             await self._executions.record(task, progress.attempt, route.records)
             why = "; ".join((*route.left_out, *progress.warnings)) or "none is registered"
@@ -131,7 +134,7 @@ class Studio:
             warning = f"{chosen.capability.name} was used in place of {left_out}"
             if warning not in progress.warnings:
                 progress.warnings.append(warning)
-        return chosen, route
+        return chosen
 
     def _repeated(self, last: Execution, route: Route) -> Producer:
         """Return the producer that an interrupted attempt is repeated with, which does it once and charges it once."""
@@ -145,7 +148,7 @@ class Studio:
     async def _charged(self, task: Task, capability: Capability, route: Route, attempt: int) -> Charge:
         """Reserve the cost of an attempt from the budget."""
         try:
-            with paid_by(Payer(task.lease.tenant, task.session, task.request.turn_id)):
+            with paid_by(_payer(task)):
                 return await billed(self._budgets, Amount(cost_micros=capability.cost_micros), about=capability.name)
         except OverBudget:
             await self._executions.record(task, attempt, route.records)
@@ -234,8 +237,9 @@ class Studio:
         with span("quality_evaluation", attributes={"job_id": task.request.turn_id}):
             for critic in self._critics(task.step_type):
                 try:
-                    return await critic.judge(brief, made, rubric, check=task.check)
-                except Unavailable as error:
+                    with paid_by(_payer(task)):
+                        return await critic.judge(brief, made, rubric, check=task.check)
+                except (Unavailable, OverBudget) as error:
                     progress.warnings.append(f"a critic did not answer, so the next one judged: {error}")
         return None
 
@@ -305,6 +309,10 @@ class Studio:
         summary = f"Made {brief.title} ({made.format}, {human(kept.size)}) with {capability.name}."
         events = (*kept.events, _outcome(task, capability, ended))
         return Produced(data, summary, kept.data, (ended, *kept.rows), events)
+
+
+def _payer(task: Task) -> Payer:
+    return Payer(task.lease.tenant, task.session, task.request.turn_id)
 
 
 def _resumed(past: Sequence[Execution]) -> tuple[Progress, Execution | None]:

@@ -188,8 +188,8 @@ async def test_price_above_the_budget_begins_no_attempt(start: Start, home: Dsns
     await database.close()
 
 
-@pytest.mark.requirement("S3-15", "A34")
-async def test_interrupted_paid_attempt_is_not_repeated(start: Start) -> None:
+async def interrupted(start: Start, maker: Drawing, call: tuple[str, dict[str, Any]]) -> str:
+    """End the process within an attempt; return its turn."""
     called, never = asyncio.Event(), asyncio.Event()
 
     async def hang(brief: Brief) -> bytes:
@@ -197,11 +197,19 @@ async def test_interrupted_paid_attempt_is_not_repeated(start: Start) -> None:
         await never.wait()
         return SVG
 
-    async with start(Drawing(PAID, hang), calls=(PICTURE,)) as at:
-        turn = await at.say("a cat", session="s", root=at.folder("a.txt"))
+    maker.draw = hang
+    async with start(maker, calls=(call,)) as at:
+        turn = await at.say("draw it", session="s", root=at.folder("a.txt"))
         await at.decide(await at.asked(session="s"), session="s")
         await called.wait()
-    again = Drawing(PAID)
+    return turn
+
+
+@pytest.mark.requirement("S3-15", "A34")
+@pytest.mark.parametrize("trouble", ["", "its host does not answer"])
+async def test_interrupted_paid_attempt_is_not_repeated(start: Start, trouble: str) -> None:
+    turn = await interrupted(start, Drawing(PAID), PICTURE)
+    again = Drawing(PAID, trouble=trouble)
     async with start(again, calls=()) as at:
         await at.finish(turn, session="s")
         (failed,) = failures(await at.logged("s"))
@@ -211,23 +219,34 @@ async def test_interrupted_paid_attempt_is_not_repeated(start: Start) -> None:
 
 @pytest.mark.requirement("S3-15", "A34")
 async def test_interrupted_attempt_goes_on_where_keys_are_honoured(start: Start) -> None:
-    called, never = asyncio.Event(), asyncio.Event()
     keyed = replace(PAID, constraints={"honours_keys": True})
-
-    async def hang(brief: Brief) -> bytes:
-        called.set()
-        await never.wait()
-        return SVG
-
-    cut, again = Drawing(keyed, hang), Drawing(keyed)
-    async with start(cut, calls=(PICTURE,)) as at:
-        turn = await at.say("a cat", session="s", root=at.folder("a.txt"))
-        await at.decide(await at.asked(session="s"), session="s")
-        await called.wait()
+    cut, again = Drawing(keyed), Drawing(keyed)
+    turn = await interrupted(start, cut, PICTURE)
     async with start(again, calls=()) as at:
         await at.finish(turn, session="s")
         assert await attempts(at) == [("shop", "succeeded")]
     assert [brief.key for brief in cut.briefs] == [brief.key for brief in again.briefs]
+
+
+@pytest.mark.requirement("S3-15", "S3-29", "A34")
+async def test_interrupted_free_attempt_needs_a_healthy_provider(start: Start) -> None:
+    turn = await interrupted(start, Drawing(), ("make-documents.diagram", SOURCE))
+    ill = Drawing(trouble="its program is not installed")
+    async with start(ill, calls=()) as at:
+        await at.finish(turn, session="s")
+        (failed,) = failures(await at.logged("s"))
+    assert (failed.code, ill.briefs) == ("NO_CAPABILITY", [])
+    assert "paid" not in failed.error
+
+
+@pytest.mark.requirement("S3-15", "S3-29", "A34")
+async def test_interrupted_free_attempt_goes_on_with_another_provider(start: Start) -> None:
+    turn = await interrupted(start, Drawing(), ("make-documents.diagram", SOURCE))
+    ill, other = Drawing(trouble="its program is not installed"), Drawing(replace(PLAIN, provider="other"))
+    async with start(ill, other, calls=()) as at:
+        await at.finish(turn, session="s")
+        (warning,) = first(await at.logged("s"), ToolSucceeded).warnings
+    assert warning == "other/drawing was used in place of test/drawing: its program is not installed"
 
 
 @pytest.mark.requirement("S3-28", "S3-29")

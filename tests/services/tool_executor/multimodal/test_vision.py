@@ -25,7 +25,7 @@ RUBRIC = {"clarity": 0.5, "relevance": 0.7}
 def critic(there: Images, seconds: float = 20) -> VisionCritic:
     """The configured one."""
     given = {"url": there.url, "private": True, "model": "toy-vision", "seconds": seconds}
-    found = configured(Settings.model_validate({"vision": given}), GuardedCalls())
+    found = configured(Settings.model_validate({"vision": given}), GuardedCalls(), None)
     assert found is not None
     return found
 
@@ -85,4 +85,4 @@ async def test_judge_that_does_not_answer_is_unavailable(answer: Reply) -> None:
 
 
 def test_without_a_vision_model_there_is_no_such_critic() -> None:
-    assert configured(Settings(), GuardedCalls()) is None
+    assert configured(Settings(), GuardedCalls(), None) is None
