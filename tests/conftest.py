@@ -37,6 +37,7 @@ SELDOM = (10_000, 20, 20)
 
 DEAREST = (
     *("chaos/test_run.py", "deploy/test_processes.py", "trial/test_trial.py", "conformance/bus/", "evals/test_gate.py"),
+    *("chaos/test_making.py", "hostile/"),
     *("browser/", "chaos/", "journeys/", "deploy/", "services/test_fairness.py", "services/tool_executor/"),
     *("services/conversation_worker/", "services/gateway/", "services/cli/", "libs/policy/", "libs/workspace/"),
     *("libs/models/", "libs/runtime/", "libs/bus/", "libs/objects/"),

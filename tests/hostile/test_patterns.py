@@ -119,6 +119,4 @@ def test_no_pattern_costs_more_than_the_square(name: str) -> None:
 
 
 def test_pattern_that_costs_the_cube_is_found() -> None:
-    assert (
-        slowest(re.compile(r"all except (?:\s*(?:,|;|\s+and\s+)\s*b)*c")) < SECONDS < slowest(re.compile(r"\s*\s*\s*b"))
-    )
+    assert slowest(re.compile(r"all except (?:\s*(?:,|;|\s+and\s+)\s*b)*c")) < SECONDS < slowest(re.compile(r"\s*\s*b"))
