@@ -53,6 +53,15 @@ def nearest(vectors: Matrix, centers: Matrix) -> Sequence[int]:
     return found
 
 
+def nearest_of(asked: Matrix, known: Sequence[Matrix], more: Matrix, most: int) -> Sequence[Matrix]:
+    """Return the `most` vectors nearest to each that is asked for, of those known and of some more, nearest first.
+    CPU-bound.
+    """
+    close = np.argpartition(-(asked @ more.T), min(most, len(more)) - 1, axis=1)[:, :most]
+    pools = [np.concatenate([before, more[places]]) for before, places in zip(known, close, strict=True)]
+    return [pool[np.argsort(-(pool @ vector))[:most]] for pool, vector in zip(pools, asked, strict=True)]
+
+
 def rank(vector: Vector, centers: Matrix, place: int) -> int:
     """Return how many centroids are at least as near to a vector as the one at a place."""
     products: Vector = centers @ vector

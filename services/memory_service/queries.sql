@@ -61,8 +61,8 @@ select (select array_agg(embedder) from parts) as embedders, (select count(*) fi
     p.confidence
 from (select) as always left join placed p on p.near <= :pool or p.worded <= :pool;
 
--- name: unindexed(tenant, universe, scope, person, embedder, after, most)
--- Memories of a scope and embedder in order, with their vectors, from after a number on; those that are indexed already, too.
+-- name: numbered(tenant, universe, scope, person, embedder, after, most)
+-- Memories of a scope and embedder in order, with their vectors, from after a number on.
 select m.memory_id, m.number, halfvec_send(m.embedding) as embedding from memory.memories m
 where m.tenant_id = :tenant and m.universe = :universe and m.scope = :scope and m.user_id = :person
     and m.embedder = :embedder and m.number > :after
@@ -81,14 +81,6 @@ select m.number, halfvec_send(m.embedding) as embedding, tsvector_to_array(m.tsv
 where m.tenant_id = :tenant and m.universe = :universe and m.scope = :scope and m.user_id = :person
     and m.embedder = :embedder and (hashint8(m.number) & 2147483647) % :step = 0
 limit :most;
-
--- name: neighbours(tenant, universe, scope, person, embedder, number, most)
--- The vectors of the memories that are nearest to one, by an exact search, and its own.
-with own as materialized (select m.embedding from memory.memories m where m.tenant_id = :tenant and m.number = :number)
-select halfvec_send(m.embedding) as embedding from own cross join memory.memories m
-where m.tenant_id = :tenant and m.universe = :universe and m.scope = :scope and m.user_id = :person
-    and m.embedder = :embedder
-order by m.embedding <=> own.embedding limit :most;
 
 -- name: scope_of(tenant, universe, scope, person, embedder)$
 -- The number of a scope with an embedder.

@@ -106,9 +106,9 @@ class Store:
         known = Mind.of(orjson.loads(first["mind"])) if mind else None
         return Ranked(found, first["embedders"] or (), first["read"], known)
 
-    async def unindexed(self, scope: Scope, embedder: str, *, after: int, most: int) -> Vectors:
-        """Return the next memories to put into the index of a scope, by number."""
-        return _vectors(await self._scoped(queries.unindexed, scope, embedder=embedder, after=after, most=most))
+    async def numbered(self, scope: Scope, embedder: str, *, after: int, most: int) -> Vectors:
+        """Return the next memories of a scope, by number."""
+        return _vectors(await self._scoped(queries.numbered, scope, embedder=embedder, after=after, most=most))
 
     async def missed(self, scope: Scope, embedder: str, *, most: int) -> Vectors:
         """Return memories that the index of a scope lacks."""
@@ -119,11 +119,6 @@ class Store:
         rows = await self._scoped(queries.sampled, scope, embedder=embedder, step=step, most=most)
         vectors = halves([row["embedding"] for row in rows])
         return Sample([row["number"] for row in rows], vectors, [row["lexemes"] for row in rows])
-
-    async def neighbours(self, scope: Scope, embedder: str, *, number: int, most: int) -> Matrix:
-        """Return the vectors nearest to a memory's own, which is the first."""
-        rows = await self._scoped(queries.neighbours, scope, embedder=embedder, number=number, most=most)
-        return halves([row["embedding"] for row in rows])
 
     async def number(self, scope: Scope, embedder: str) -> int | None:
         """Return the number of a scope with an embedder."""

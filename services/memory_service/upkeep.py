@@ -21,7 +21,7 @@ from libs.errors import SumaError
 from libs.leases import Lease, NewLease
 from libs.runtime import Kind, Platform
 from libs.search import Matrix
-from libs.search.lists import SAMPLED, centroids, codes, lists_for, nearest, rank
+from libs.search.lists import SAMPLED, centroids, codes, lists_for, nearest, nearest_of, rank
 from libs.telemetry.logs import logger
 from services.memory_service.rows import IndexMade, IndexReady, MemoryCoded, MemoryEmbedded, ScopesLeft
 from services.memory_service.store import GROUP, Ranked, Scope, Store, Vectors, dense, literal
@@ -31,6 +31,8 @@ log = logger("memory")
 INDEX, EMBED = "memory_index", "memory_embed"
 INDEXED_AT_ONCE, EMBEDDED_AT_ONCE = 1_000, 100
 """Memories of a batch: fewer than a second's work, also for the writer, which all services of a process share."""
+COMPARED_AT_ONCE = 5_000
+"""Memories that are read by one statement: 8 MB, where an exact search of a million by one took longer than it may."""
 COMMON = 1_000
 """Memories of a scope that may have a word which is looked up; by a more common word, memories are only compared."""
 PROVED_BY, NEIGHBOURS, FOUND = 50, 10, 0.97
@@ -97,7 +99,7 @@ class Upkeep:
             case "make":
                 return await self._make(scope, about)
             case "fill":
-                part = await self._store.unindexed(scope, about["embedder"], after=about["after"], most=INDEXED_AT_ONCE)
+                part = await self._store.numbered(scope, about["embedder"], after=about["after"], most=INDEXED_AT_ONCE)
                 if not part.ids:
                     return Step((), {**about, "stage": "mend"})
                 return Step(await self._coded(scope, about, part), {**about, "after": part.numbers[-1]})
@@ -131,16 +133,19 @@ class Upkeep:
         return [MemoryCoded(id, place + 1, code) for id, place, code in zip(part.ids, places, bits, strict=True)]
 
     async def _prove(self, scope: Scope, about: Mapping[str, Any]) -> Step:
-        """Choose how many lists to read: search for neighbours of some memories exactly, and count the lists before
-        each one's.
+        """Choose how many lists to read: compare some memories with all, a part at a time, and count the lists before
+        those of their neighbours.
         """
         centers = await self._centroids_of(scope.tenant, about["number"])
         step = max(1, about["size"] // PROVED_BY)
         sample = await self._store.sampled(scope, about["embedder"], step=step, most=PROVED_BY)
-        ranks: list[int] = []
-        for number in sample.numbers:
-            near = await self._store.neighbours(scope, about["embedder"], number=number, most=NEIGHBOURS + 1)
-            ranks += [rank(near[0], centers, place) for place in nearest(near[1:], centers)]
+        near: Sequence[Matrix] = [sample.rows[:0]] * len(sample.rows)
+        after = 0
+        while (part := await self._store.numbered(scope, about["embedder"], after=after, most=COMPARED_AT_ONCE)).ids:
+            # Each is its own nearest.
+            near = await asyncio.to_thread(nearest_of, sample.rows, near, part.rows, NEIGHBOURS + 1)
+            after = part.numbers[-1]
+        ranks = [rank(each[0], centers, place) for each in near for place in nearest(each[1:], centers)]
         probes = sorted(ranks)[math.ceil(len(ranks) * FOUND) - 1] if ranks else len(centers)
         log.info("indexed memories", lists=len(centers), probes=probes)
         return Step([IndexReady(about["number"], probes)], None)

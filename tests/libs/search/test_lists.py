@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from libs.search import DIMS, HashedEmbedder, Matrix, offline
-from libs.search.lists import centroids, codes, halves, nearest, rank
+from libs.search.lists import centroids, codes, halves, nearest, nearest_of, rank
 
 
 def clustered(count: int) -> Matrix:
@@ -21,6 +21,15 @@ def test_neighbours_share_the_nearest_lists() -> None:
     near = np.argsort(-(rows[:20] @ rows.T), axis=1)[:, :10]
     ranks = [rank(rows[n], centers, places[other]) for n in range(20) for other in near[n]]
     assert np.mean(np.array(ranks) <= 3) > 0.9
+
+
+def test_neighbours_found_in_parts_are_those_of_the_whole() -> None:
+    rows = clustered(400)
+    near = [rows[:0]] * 5
+    for start in range(0, len(rows), 7):
+        near = list(nearest_of(rows[:5], near, rows[start : start + 7], 10))
+    for n in range(5):
+        assert near[n] == pytest.approx(rows[np.argsort(-(rows @ rows[n]))[:10]])
 
 
 def test_codes_of_sparse_vectors_differ_by_their_angle() -> None:
