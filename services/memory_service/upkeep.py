@@ -30,9 +30,8 @@ log = logger("memory")
 
 INDEX, EMBED = "memory_index", "memory_embed"
 INDEXED_AT_ONCE, EMBEDDED_AT_ONCE = 1_000, 100
-"""Memories of a batch: fewer than a second's work, also for the writer, which all services of a process share."""
-COMPARED_AT_ONCE = 5_000
-"""Memories that are read by one statement: 8 MB, where an exact search of a million by one took longer than it may."""
+"""Memories of a batch: fewer than a second's work, also for the writer, which all services of a process share. For
+5,000 the planner, which underestimates a scope, sorts all of it each time."""
 COMMON = 1_000
 """Memories of a scope that may have a word which is looked up; by a more common word, memories are only compared."""
 PROVED_BY, NEIGHBOURS, FOUND = 50, 10, 0.97
@@ -141,7 +140,7 @@ class Upkeep:
         sample = await self._store.sampled(scope, about["embedder"], step=step, most=PROVED_BY)
         near: Sequence[Matrix] = [sample.rows[:0]] * len(sample.rows)
         after = 0
-        while (part := await self._store.numbered(scope, about["embedder"], after=after, most=COMPARED_AT_ONCE)).ids:
+        while (part := await self._store.numbered(scope, about["embedder"], after=after, most=INDEXED_AT_ONCE)).ids:
             # Each is its own nearest.
             near = await asyncio.to_thread(nearest_of, sample.rows, near, part.rows, NEIGHBOURS + 1)
             after = part.numbers[-1]
