@@ -93,7 +93,7 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
 def turns(log: str, carried: str, runs: Runs) -> list[Row]:
     def row(what: str, sessions: int, of: Callable[[Measured], float], unit: str, scale: float) -> Row:
         ours, theirs = runs[carried, sessions], runs[log, sessions]
-        goal = least(0.8) if unit == "/s" else None
+        goal = least(0.9) if unit == "/s" else None
         name = f"{carried}: {what}, {sessions} session{'s' * (sessions > 1)}"
         return Row(name, median(ours, of) * scale, unit, log, median(theirs, of) * scale, goal, ratio(ours, theirs, of))
 
