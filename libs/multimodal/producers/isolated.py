@@ -77,7 +77,7 @@ async def run(command: Sequence[str], given: bytes, limits: Limits, check: Calla
 
 
 def ended(status: int, limits: Limits) -> str:
-    """Return why a process was ended, and how to mend it."""
+    """Return the reason a process was killed, with what to do about it."""
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"it takes more than {limits.seconds} s to draw; draw at most 30 nodes, or fewer points"
     if status == -signal.SIGXFSZ:
