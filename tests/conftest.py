@@ -27,7 +27,7 @@ from tests.support.echo_service import Echo
 from tests.support.examples import examples
 from tests.support.fork_server import close_shared
 
-pytest_plugins = ["tests.tiers", "pytester"]
+pytest_plugins = ["tests.tiers", "tests.stuck", "pytester"]
 TESTS = Path(__file__).parent
 ECHO_TEMPLATE = "suma_echo"
 IN_MEMORY = pytest.StashKey[bool]()
