@@ -7,7 +7,7 @@ import errno
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 STOP_SECONDS = 3
 """Seconds for running requests; event streams are cut after it, and their clients resume at the next start."""
+TICK_SECONDS = 1.0
 
 
 BACKLOG = 2048
@@ -133,7 +134,7 @@ async def serving(
         yield
     finally:
         listening.cancel()
-        server.should_exit = True
+        server.leave()
         # Shielded: a server that runs out of time closes its own connections, by `force_exit`.
         await (leaving or Shutdown()).within(2 * STOP_SECONDS, asyncio.shield(answering))
         server.force_exit = True
@@ -141,11 +142,14 @@ async def serving(
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers, which would stop the server and leave the rest of the process running."""
+    """uvicorn without its signal handlers, which would stop the server and leave the rest of the process running.
+
+    It also wakes once a second, for the date of its answers, where uvicorn looks ten times a second whether to end.
+    """
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self.listening = asyncio.Event()
+        self.listening, self._leaving = asyncio.Event(), asyncio.Event()
 
     @override
     @contextmanager
@@ -156,3 +160,16 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.listening.set()
+
+    @override
+    async def main_loop(self) -> None:
+        # uvicorn sets the date at each tenth tick.
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TICK_SECONDS):
+                    await self._leaving.wait()
+
+    def leave(self) -> None:
+        """Take no new connections, and end once running requests have."""
+        self.should_exit = True
+        self._leaving.set()

@@ -130,7 +130,7 @@ class Bus(Protocol):
         ...
 
     async def wake(self, topics: Sequence[str]) -> None:
-        """Notify other processes after a commit. A hint: they look every second."""
+        """Notify other processes after a commit. A hint: they also look by themselves."""
         ...
 
     async def waiting(self) -> None:

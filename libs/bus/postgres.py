@@ -11,6 +11,7 @@ import asyncpg
 from libs.bus.log import recorded
 from libs.bus.ports import OWNED_SECONDS, Partition, Record
 from libs.database import BUS, HINTS, Database, answering
+from libs.polling import Pause
 
 CHANNEL = "suma_bus"
 SCAN_SECONDS = 1.0
@@ -26,7 +27,7 @@ class PostgresBus:
     def __init__(self, database: Database, member: str, *, scan: float = SCAN_SECONDS) -> None:
         self._database = database
         self._member = member
-        self._scan = scan
+        self._pause = Pause(scan)
         self._hint = asyncio.Event()
         self._ear: asyncpg.Connection[asyncpg.Record] | None = None
         self._tokens: dict[tuple[str, Partition], int] = {}
@@ -77,8 +78,9 @@ class PostgresBus:
     async def waiting(self) -> None:
         await self._listen()
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._scan):
+            async with asyncio.timeout(self._pause.next()):
                 await self._hint.wait()
+                self._pause.found()
         # Cleared before the caller reads, so that a hint during the read causes another one.
         self._hint.clear()
 
@@ -101,6 +103,8 @@ class PostgresBus:
             rows = await connection.fetch(
                 "select * from bus.read($1, $2, $3, $4)", topics, parts, list(after.values()), limit
             )
+        if rows:
+            self._pause.found()
         return [recorded(row, row["part"], row["position"]) for row in rows]
 
     async def _listen(self) -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from libs.bus.local_delivery import LocalDelivery
 from libs.bus.ports import OWNED_SECONDS, Bus, Logged, Partition, Record
 from libs.errors import Unavailable
+from libs.polling import Pause
 from libs.scheduling import FairQueue
 from libs.telemetry.logs import logger
 
@@ -144,7 +145,7 @@ class Reader:
         self._owned_at = 0.0
         self.ready = asyncio.Event()
         self.heard: Callable[[], None] = lambda: None
-        """Called on each notification, and every second."""
+        """Called on each notification, and every few seconds."""
         self.alone: Callable[[], bool] = lambda: False
         """Return whether there is no other process to notify."""
 
@@ -209,7 +210,7 @@ class Reader:
             try:
                 await self.catch_up()
             except Unavailable:
-                # No pause: the next hint comes from `listen`, within a second.
+                # No pause: the next hint comes from `listen`, within seconds.
                 log.warning("could not read the log")
 
     async def catch_up(self) -> None:
@@ -218,7 +219,7 @@ class Reader:
             pass
 
     async def listen(self) -> None:
-        """Wake the reader on each notification, and every second in case one was lost."""
+        """Wake the reader on each notification, and every few seconds in case one was lost."""
         while True:
             try:
                 await self._bus.waiting()
@@ -244,8 +245,8 @@ class Reader:
                     self._cursors.clear()
             await self._bus.moved(self._own_every)
 
-    async def flush(self) -> None:
-        """Store the low watermarks now."""
+    async def flush(self) -> bool:
+        """Store the low watermarks now; return whether any has moved."""
         moved: dict[str, dict[Partition, int]] = {}
         for (group, partition), cursor in self._cursors.items():
             if cursor.low_watermark > cursor.flushed:
@@ -257,13 +258,16 @@ class Reader:
                     # The partition may have been given up during the write.
                     if (flushed := self._cursors.get((group, partition))) is not None:
                         flushed.flushed = low_watermark
+        return bool(moved)
 
     async def flush_often(self, point: Callable[[str], None]) -> None:
+        pause = Pause(self._flush_every)
         while True:
-            await asyncio.sleep(self._flush_every)
+            await asyncio.sleep(pause.next())
             try:
                 point("reader:flush:before")
-                await self.flush()
+                if await self.flush():
+                    pause.found()
                 point("reader:flush:after")
             except Unavailable:
                 log.warning("could not store offsets")

@@ -66,7 +66,7 @@ class Follower:
             try:
                 await self.look()
             except Unavailable:
-                # No pause: the next hint comes within a second.
+                # No pause: the next hint comes within seconds.
                 log.warning("could not follow projections")
 
     async def look(self) -> None:

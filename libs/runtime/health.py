@@ -32,7 +32,7 @@ ASK_SECONDS = 1.5
 """Together two seconds: the longest delay before a refusal or a recovery shows; silence takes at most twice that."""
 FRESH_SECONDS = 10.0
 """Seconds for which an answer excuses a timeout. An older one does not: this process may have been stopped since."""
-RARELY_SECONDS = 3.0
+RARELY_SECONDS = 5.0
 """Seconds between checks of an in-process port. It cannot go away, and each check reads files."""
 
 log = logger("health")

@@ -29,6 +29,7 @@ from libs.leases.ports import (
     NewLease,
     ProcessDied,
 )
+from libs.polling import Pause
 from libs.resilience import CircuitOpen
 from libs.runtime.consumer import (
     DECIDE_MOST,
@@ -246,20 +247,22 @@ class LeaseRunner:
             self.stop(id for id, cancelled in alive.items() if cancelled)
 
     async def sweep(self) -> None:
-        """Claim due leases every second, or as soon as there is room, and check own leases for cancels."""
-        groups, loop = list(self._consumers), asyncio.get_running_loop()
+        """Claim due leases as soon as there is room, and every second (four in a quiet process); look for cancels."""
+        groups, loop, pause = list(self._consumers), asyncio.get_running_loop(), Pause(self._sweep_every)
         checked = loop.time()
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._sweep_every):
+                async with asyncio.timeout(pause.next()):
                     await self._sweep.wait()
+            if self._sweep.is_set() or self._work:
+                pause.found()
             # Cleared before the look, so that a wake-up during it causes another one.
             self._sweep.clear()
             # A busy process is woken far more often than cancels need to be looked for.
             if loop.time() - checked >= self._sweep_every:
                 checked = loop.time()
                 await _quietly(self._look_for_cancels())
-            await _quietly(self._take_due(groups))
+            await _quietly(self._take_due(groups, pause))
 
     async def idle(self) -> None:
         """Return once all running work has ended."""
@@ -273,8 +276,9 @@ class LeaseRunner:
         if left:
             await asyncio.wait([work.task for work in left], timeout=CANCEL_SECONDS)
 
-    async def _take_due(self, groups: Sequence[str]) -> None:
+    async def _take_due(self, groups: Sequence[str], pause: Pause) -> None:
         for group, kind in await self._leases.pending(groups):
+            pause.found()
             if not kind:
                 self._point(f"{group}:parked:before")
                 await self._consumers[group].retry_due()

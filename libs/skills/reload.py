@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from libs.errors import Unavailable
+from libs.polling import Pause
 from libs.skills.catalogue import Skills, folders
 from libs.skills.definitions import SkillDefinition, Source, ToolDefinition
 from libs.skills.files import BadSkill, Fingerprint, fingerprint
@@ -28,7 +29,7 @@ Remote = Callable[[], Awaitable[Sequence[ToolDefinition]]]
 
 REMOTE_SECONDS = 1.0
 """Seconds between two reads of the remote tools."""
-POLL_SECONDS, SETTLE_SECONDS = 0.25, 0.1
+POLL_SECONDS, SETTLE_SECONDS = 0.2, 0.1
 """Seconds between two polls, and between a poll that sees a change and the one that checks that it is complete."""
 SHARE = 20
 """A poll may take one twentieth of the time; a slow one delays the next."""
@@ -123,16 +124,18 @@ class Catalogue:
             await self.refresh()
 
     async def _watch_places(self) -> None:
+        pause = Pause(self._every)
         while self._places:
             began = time.monotonic()
             if await asyncio.to_thread(self.look):
+                pause.found()
                 async with self._moved:
                     self._moved.notify_all()
             took = time.monotonic() - began
             if self._unsettled:
                 await asyncio.sleep(max(min(SETTLE_SECONDS, self._every), took))
             else:
-                await asyncio.sleep(max(self._every, SHARE * took))
+                await asyncio.sleep(max(pause.next(), SHARE * took))
 
     async def changed(self, since: int) -> Skills:
         """Wait for a view later than this number, and return it."""

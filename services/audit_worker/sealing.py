@@ -11,6 +11,7 @@ from libs.audit import Checkpoint, CheckpointFile
 from libs.audit.checkpoint import PURPOSE, due, sign
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError
+from libs.polling import Pause
 from libs.runtime import Platform
 from libs.telemetry import logger
 from services.audit_worker.rows import Sealed
@@ -32,22 +33,23 @@ class Sealer:
         """Chains that contradicted their outside checkpoints at start, by tenant. They are sealed no more."""
 
     async def keep_sealing(self, every: float) -> None:
-        """Seal due chains every `every` seconds until cancelled. If sealing fails, chaining goes on and sealing is
-        retried.
+        """Look for chains to seal every `every` seconds, less often in a quiet process, until cancelled. If sealing
+        fails, chaining goes on and sealing is retried.
         """
-        compared = False
+        compared, pause = False, Pause(every)
         while True:
             try:
                 # Before the first seal: afterwards the last outside checkpoint would be one of the chain as it is now.
                 if not compared:
                     await self.compare()
                     compared = True
-                await self.seal_due()
+                if await self.seal_due():
+                    pause.found()
                 self.problem = None
             except (SumaError, OSError) as error:
                 self.problem = f"audit checkpoints cannot be written: {error}"
                 log.error("failed to write a checkpoint", error=str(error))
-            await asyncio.sleep(every)
+            await asyncio.sleep(pause.next())
 
     async def compare(self) -> None:
         """Compare each chain with its last outside checkpoint, which the database's owner cannot alter."""
@@ -76,8 +78,8 @@ class Sealer:
         signed = [[c for c in each if c.count and c.holds(known_keys)] for each in last.values()]
         return [max(each, key=lambda checkpoint: checkpoint.count) for each in signed if each]
 
-    async def seal_due(self) -> int:
-        """Seal every chain that is due; return their number."""
+    async def seal_due(self) -> bool:
+        """Seal every chain that is due; return whether any has unsealed records."""
         now = self._platform.clock.now()
         heads = await self._store.unsealed()
         # A seal on a rewritten chain would be its newest outside checkpoint, and hide the break from the next start.
@@ -85,7 +87,7 @@ class Sealer:
         due_heads = [head for head in whole if due(unsealed=head.count - head.sealed, since=head.since, now=now)]
         for head in due_heads:
             await self.seal(head)
-        return len(due_heads)
+        return bool(heads)
 
     async def seal(self, head: Head) -> Checkpoint:
         """Sign a checkpoint of this committed head. Write the file first, so that every checkpoint in the table is also
