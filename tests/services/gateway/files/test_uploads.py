@@ -117,6 +117,9 @@ async def test_broken_connection_keeps_the_received_bytes(uploads: Uploads) -> N
         writer.write(f"PATCH {PLACE}/{upload} HTTP/1.1\r\n{lines}\r\n".encode() + CONTENT[: PART + 10])
         await writer.drain()
         writer.close()
+        async with asyncio.timeout(30):
+            while not await uploads.offset(upload):
+                await asyncio.sleep(0.01)
         await uploads.gateway.context.concurrency.empty()
     at = await uploads.offset(upload)
     assert at == PART + 10
