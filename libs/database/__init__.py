@@ -18,6 +18,7 @@ from libs.database.pools import (
     Dsns,
     Sizes,
     answering,
+    hang_up,
     reach,
     tenant_set,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "Sizes",
     "answering",
     "check",
+    "hang_up",
     "migrate",
     "reach",
     "tenant_set",

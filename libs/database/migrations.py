@@ -15,7 +15,7 @@ from pathlib import Path
 
 import asyncpg
 
-from libs.database.pools import Database, answering, connected
+from libs.database.pools import Database, answering, connected, hang_up
 from libs.errors import SumaError, Unavailable
 
 LOCK = 0x53554D41
@@ -92,7 +92,7 @@ async def migrate(dsn: str, *schemas: Schema) -> list[str]:
     try:
         return [name for schema in schemas for name in await _migrated(connection, schema)]
     finally:
-        await connection.close()
+        await hang_up(connection)
 
 
 async def check(database: Database, pool: str, schema: Schema) -> None:

@@ -30,6 +30,8 @@ A lost commit only costs a repeat. Claims are never made here: a lost claim woul
 """
 CANCEL_SECONDS = 0.5
 """Seconds for the server to cancel an abandoned statement."""
+CLOSE_SECONDS = 5.0
+"""Seconds for connections to come back and to be closed; then they are cut."""
 ALIVE_SECONDS = 2.0
 """Seconds for the server to show that it is alive, once no connection of a pool became free."""
 
@@ -132,7 +134,13 @@ async def _connected(dsn: str, seconds: float) -> asyncpg.Connection[asyncpg.Rec
 
 async def _once(dsn: str) -> None:
     """Open a connection and close it."""
-    await (await connected(dsn)).close()
+    await hang_up(await connected(dsn))
+
+
+async def hang_up(connection: Connection) -> None:
+    """Close a connection; cut it if the server does not answer."""
+    with suppress(TimeoutError):
+        await connection.close(timeout=CLOSE_SECONDS)
 
 
 async def reach(dsns: Dsns) -> str:
@@ -149,7 +157,7 @@ async def reach(dsns: Dsns) -> str:
             lacking = [row[0] for row in await connection.fetch(LACKING, bool(dsns.owner))]
             version = str(await connection.fetchval("show server_version"))
     finally:
-        await connection.close()
+        await hang_up(connection)
     if lacking:
         raise BadDatabase(f"the database lacks {', '.join(lacking)}: prepare it with deploy/postgres/provision.sh")
     return version
@@ -359,7 +367,10 @@ class Database:
         except (OSError, asyncpg.PostgresError, TimeoutError) as error:
             raise DatabaseDown() from error
 
-    async def close(self) -> None:
+    async def close(self, within: float = CLOSE_SECONDS) -> None:
+        """Close all connections; cut those that are still in use after `within` seconds."""
         pools, self._pools = list(self._pools.values()), {}
-        for pool in pools:
-            await pool.close()
+        # asyncpg waits for ever for a connection that does not come back, and cuts all when it is cancelled.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await asyncio.gather(*(pool.close() for pool in pools))

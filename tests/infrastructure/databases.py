@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from libs import ids
 from libs.database import Connection, Database, Dsns, Sizes, arrays
-from libs.database.pools import STATEMENT_SECONDS
+from libs.database.pools import CLOSE_SECONDS, STATEMENT_SECONDS
 from libs.embedded.postgres import Postgres, Role
 
 ROLES: tuple[Role, Role, Role] = ("suma_owner", "suma_bus", "suma_app")
@@ -178,10 +178,10 @@ class KeptDatabase(Database):
         return one  # type: ignore[no-any-return]
 
     @override
-    async def close(self) -> None:
+    async def close(self, within: float = CLOSE_SECONDS) -> None:
         whole = all(pool.get_idle_size() == pool.get_size() for pool in self._pools.values())
         if not whole or self._used.name not in _used:
-            await super().close()
+            await super().close(within)
             return
         pools, self._pools = self._pools, {}
         self._used.pools.append((self._known, pools))

@@ -16,7 +16,7 @@ from typing import Any
 import aiosql
 import orjson
 
-from libs.database import Database, answering, tenant_set
+from libs.database import Database, answering, hang_up, tenant_set
 from libs.errors import NotFound, Rejected
 from libs.identity import ApiKey, BadKey
 from services.gateway.identity.models import TenantShown
@@ -177,7 +177,7 @@ class Directory:
         finally:
             # After an error too: if only its answer was lost, the transaction has committed.
             self._changed()
-            await connection.close()
+            await hang_up(connection)
 
 
 async def _put(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import asyncpg
 import pytest
 
@@ -40,6 +42,13 @@ async def test_the_next_transaction_of_a_connection_has_forgotten_the_tenants(da
     pool = await database.pool("echo")
     assert await pool.fetchval("select count(*) from echo.tallies") == 0
     await database.close()
+
+
+async def test_close_cuts_a_connection_that_does_not_come_back(database: Database) -> None:
+    held = await (await database.bus()).acquire()
+    await asyncio.wait_for(database.close(within=0.1), 30)
+    with pytest.raises(asyncpg.InterfaceError, match="released"):
+        await held.fetchval("select 1")
 
 
 async def test_a_read_cannot_write(database: Database) -> None:
