@@ -70,19 +70,22 @@ async def memories(
     return list(found["memories"])
 
 
+async def memory(caller: Caller, tenant: str, user: str, id: str) -> Json:
+    """Return a memory of the person. Raises NotFound, and what `call` raises."""
+    return await call(caller, SERVICE, "GET", f"/memories/{id}", tenant=tenant, user=user)
+
+
 async def search(
     caller: Caller, tenant: str, user: str, query: str, *, session: str | None = None, most: int = 20
-) -> Sequence[Json]:
-    """Return the memories that bear on a query, best first, with the ranks that their scores come from: of one session
-    by meaning and by words, of all by words. Raises what `call` raises.
+) -> Json:
+    """Return the `memories` that bear on a query, best first, with the ranks that their scores come from: of one
+    session by meaning and by words, of all by words; and what they lack. Raises what `call` raises.
     """
     if session is not None:
         asked = {"query": query, "top_k": most}
-        found = await call(caller, SERVICE, "POST", "/recall", tenant=tenant, session=session, user=user, json=asked)
-    else:
-        about = {"query": query, "most": str(most)}
-        found = await call(caller, SERVICE, "GET", "/memories/search", tenant=tenant, user=user, params=about)
-    return list(found["memories"])
+        return await call(caller, SERVICE, "POST", "/recall", tenant=tenant, session=session, user=user, json=asked)
+    about = {"query": query, "most": str(most)}
+    return await call(caller, SERVICE, "GET", "/memories/search", tenant=tenant, user=user, params=about)
 
 
 async def forget_memory(caller: Caller, tenant: str, user: str, scopes: Sequence[str], memory: str) -> None:

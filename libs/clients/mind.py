@@ -22,6 +22,12 @@ async def rate(
     await call(caller, SERVICE, "POST", "/context/feedback", tenant=tenant, user=user, json=said)
 
 
+async def ratings(caller: Caller, tenant: str, user: str) -> Sequence[Json]:
+    """Return the person's feedback, latest first: decisions on changes as well."""
+    found = await call(caller, SERVICE, "GET", "/context/feedback", tenant=tenant, user=user)
+    return list(found["ratings"])
+
+
 async def adaptation(caller: Caller, tenant: str, user: str) -> Json:
     """Return the weights that feedback gives to memories and kinds."""
     return await call(caller, SERVICE, "GET", "/context/adaptation/state", tenant=tenant, user=user)

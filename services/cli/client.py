@@ -139,13 +139,16 @@ class Client:
 
     def post(self, path: str, body: Mapping[str, Json]) -> Json:
         # Each call has its own idempotency key, so it can be repeated safely after a lost answer.
-        return self._call("POST", path, json=body, headers={"Idempotency-Key": ids.new()}).json()
+        return _content(self._call("POST", path, json=body, headers={"Idempotency-Key": ids.new()}))
+
+    def put(self, path: str, body: Mapping[str, Json]) -> Json:
+        return self._call("PUT", path, json=body).json()
 
     def get(self, path: str, **params: str | int) -> Json:
         return self._call("GET", path, params=params).json()
 
     def delete(self, path: str, **params: str | int) -> Json:
-        return self._call("DELETE", path, params=params).json()
+        return _content(self._call("DELETE", path, params=params))
 
     def events(
         self,
@@ -278,6 +281,10 @@ class Client:
         if certificates.is_untrusted(error):
             return NotRunning(f"cannot call {self.address.url}: {certificates.UNTRUSTED}")
         return NotRunning(f"Suma does not answer at {self.address.url}: start it with `suma up`")
+
+
+def _content(answer: httpx.Response) -> Json:
+    return answer.json() if answer.content else None
 
 
 def _check(answer: httpx.Response, address: Address) -> None:

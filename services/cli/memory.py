@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from services.cli import completion, words
+from services.cli import completion, mind, words
 from services.cli.errors import NOT_DONE, AnswerRequired
 from services.cli.saving import save
 from services.cli.terminal import (
@@ -70,13 +71,16 @@ def search(
     """Find memories, best first, with the ranks behind each score; exit code 1 if nothing matches."""
     about = {"session": session} if session else {}
     with connected() as client:
-        found = client.get("/v1/memory/search", query=" ".join(query), limit=limit, **about)["memories"]
+        recalled = client.get("/v1/memory/search", query=" ".join(query), limit=limit, **about)
+    found = recalled["memories"]
     if as_json:
         print_json(found)
     elif not found:
         console.print(Text("No memory matches.", style="dim"))
     else:
         print_table(("memory", "score", "because", "text"), map(_recalled, found))
+        for lag in _lags(recalled):
+            console.print(Text(lag, style="dim"))
     if not found:
         raise typer.Exit(NOT_DONE)
 
@@ -177,5 +181,23 @@ def _memory(memory: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _recalled(memory: dict[str, Any]) -> tuple[str, ...]:
-    because = ", ".join(f"{source['name']} #{source['rank']}" for source in memory["sources"])
+    because = ", ".join(map(_reason, memory["sources"]))
     return memory["id"], f"{memory['score']:.2f}", because, words.line(memory["text"], TEXT_MOST)
+
+
+def _reason(source: dict[str, Any]) -> str:
+    """Return a rank, or the share of the score of what has none, such as feedback."""
+    return (
+        f"{source['name']} #{source['rank']}" if source["rank"] else f"{source['name']} {source['contribution']:+.2f}"
+    )
+
+
+def _lags(recalled: dict[str, Any]) -> Iterator[str]:
+    if recalled["waiting"]:
+        yield f"Not consolidated yet: {recalled['waiting']} memories; `suma memory sleep` does it."
+    if recalled["lagging"]:
+        yield "Some memories are being embedded again; until then meaning counts for less."
+
+
+for command in (mind.rate, mind.ratings, mind.mood, mind.persona, mind.sleep, mind.sleeps, mind.wake):
+    app.command()(command)

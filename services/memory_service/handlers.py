@@ -14,13 +14,14 @@ from libs.events import (
 )
 from services.memory_service.extracting import Extracting
 from services.memory_service.mind.sleeping import Sleeping
+from services.memory_service.mind.writing import MindWriting
 from services.memory_service.rows import OutcomeAdded
 from services.memory_service.writing import Person, Writing
 
 
 class Handlers:
-    def __init__(self, writing: Writing, sleeping: Sleeping, extracting: Extracting) -> None:
-        self._writing, self._sleeping, self._extracting = writing, sleeping, extracting
+    def __init__(self, writing: Writing, minds: MindWriting, sleeping: Sleeping, extracting: Extracting) -> None:
+        self._writing, self._minds, self._sleeping, self._extracting = writing, minds, sleeping, extracting
 
     async def remember(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
         written = await self._writing.remember(cause, event.data, event.time)
@@ -39,7 +40,7 @@ class Handlers:
         return (await self._writing.erase(cause, Person(event.data.user, event.data.scopes))).changeset
 
     async def feedback(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
-        return (await self._writing.record_feedback(cause, event.data, scopes=event.data.scopes)).changeset
+        return (await self._minds.record_feedback(cause, event.data, scopes=event.data.scopes)).changeset
 
     async def outcome(self, cause: Cause, event: Envelope[OutcomeRecorded]) -> Changeset:
         # Policy is asked about memories of people; these are sums of the tenant, without content.

@@ -17,7 +17,7 @@ from libs.search import fuse
 from services.memory_service.api.bodies import Body, Forgotten, Memories, Name
 from services.memory_service.api.callers import By, cause_of, write
 from services.memory_service.domain.ranking import WORDS, Recalled
-from services.memory_service.recalling import QUERY_MOST, without_fillers
+from services.memory_service.recalling import QUERY_MOST, Recalling, without_fillers
 from services.memory_service.store import GROUP
 from services.memory_service.writing import Person, Writing
 
@@ -32,6 +32,7 @@ class PersonState:
 
     platform: Platform
     writing: Writing
+    recalling: Recalling
 
 
 async def state_of(request: Request) -> PersonState:
@@ -42,9 +43,9 @@ async def state_of(request: Request) -> PersonState:
 Here = Annotated[PersonState, Depends(state_of)]
 
 
-def install(app: FastAPI, platform: Platform, writing: Writing) -> None:
+def install(app: FastAPI, platform: Platform, writing: Writing, recalling: Recalling) -> None:
     """Add the routes to the application."""
-    app.state.person = PersonState(platform, writing)
+    app.state.person = PersonState(platform, writing, recalling)
     app.router.routes.extend(router.routes)
 
 
@@ -62,6 +63,9 @@ class Memory(Body):
     kind: str
     universe: str
     session_id: str | None
+    turn_id: str | None
+    source: str
+    confidence: float
     created_at: datetime
 
 
@@ -95,7 +99,16 @@ async def search(query: str, by: By, here: Here, most: Most = 20) -> Memories:
     rows = await here.platform.database.rows(GROUP, by.tenant, queries.worded, **asked)
     matches = {match.id: match for match in fuse({WORDS: [row["id"] for row in rows]})}
     found = (Recalled(**row, score=matches[row["id"]].score, sources=matches[row["id"]].sources) for row in rows)
-    return Memories(memories=tuple(found))
+    return Memories(memories=tuple(found), waiting=await here.recalling.waiting(by.tenant, by.named()))
+
+
+@router.get("/memories/{memory_id}")
+async def memory(memory_id: Name, by: By, here: Here) -> Memory:
+    """Return one memory of the person. Raises NoSuchMemory."""
+    found = await here.platform.database.row(GROUP, by.tenant, queries.memory_of, person=by.named(), memory=memory_id)
+    if found is None:
+        raise NoSuchMemory
+    return Memory(**found)
 
 
 @router.delete("/memories/{memory_id}")
@@ -107,7 +120,7 @@ async def forget_memory(
     # Policy is asked in any case, and nothing is deleted where there is nothing.
     held = await here.platform.database.row(GROUP, by.tenant, queries.memory_of, person=person.id, memory=memory_id)
     await write(here.platform, await here.writing.forget_memory(cause_of(by), person, memory_id))
-    if not held:
+    if held is None:
         raise NoSuchMemory
     return Forgotten(forgotten=1)
 

@@ -94,6 +94,10 @@ class Recalling:
             chosen = with_linked(chosen, linked, most)
         return Recall(chosen, mind.awake, any(name != self._embedder.name for name in ranked.embedders))
 
+    async def waiting(self, tenant: str, person: str) -> int:
+        """Return how many of a person's memories are not consolidated yet, counted up to 1,000."""
+        return (await self._minds.of(tenant, person)).awake
+
     def _timely(self, question: str, found: Sequence[Found], matches: Sequence[Match]) -> Sequence[Match]:
         """Return the matches of the time that the question names first, and newer ones before older ones."""
         today = self._clock.now().date()

@@ -36,7 +36,7 @@ def build(platform: Platform) -> Service:
     writing = Writing(platform.policy, embedder, recent.changed)
     minds = mind.build(platform, settings)
     extracting = Extracting(store, writing, after=settings.extract_after)
-    handlers = Handlers(writing, minds.sleeping, extracting)
+    handlers = Handlers(writing, minds.writing, minds.sleeping, extracting)
     upkeep = Upkeep(platform, store, index_from=settings.index_from)
     recalling = Recalling(
         store, embedder, minds.recent, noticed=upkeep.noticed, strain=minds.strain, clock=platform.clock

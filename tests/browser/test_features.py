@@ -214,6 +214,37 @@ async def test_recall_explains_why_a_memory_fits_a_task(person: Visitor, live: L
     await expect(recall.get_by_role("listitem").first).to_contain_text(re.compile(r"score \d\.\d\d: \w+ no\. \d"))
 
 
+@pytest.mark.requirement("S3-06", "S3-12")
+async def test_answer_is_rated_and_its_memories_slept_on(person: Visitor, live: Live) -> None:
+    session, _ = await _done(live, live.folder("rated", TWINS))
+    page = await person.open(f"/chat/{session}")
+    await page.get_by_role("button", name="Good answer").click()
+    await page.get_by_label("Why?").fill("Exactly these two.")
+    await page.get_by_role("button", name="Send").last.click()
+    await expect(page.get_by_role("button", name="Good answer", pressed=True)).to_be_enabled()
+    page = await person.open("/memory")
+    await expect(page.get_by_role("region", name="Ratings")).to_contain_text("Exactly these two.")
+    sleep = page.get_by_role("region", name="Sleep")
+    await sleep.get_by_role("button", name="Sleep now").click()
+    await sleep.get_by_role("button", name="Undo").first.click()
+    await expect(sleep).to_contain_text("undone")
+
+
+@pytest.mark.requirement("S3-06")
+async def test_mood_and_manner_are_set(person: Visitor, live: Live) -> None:
+    page = await person.open("/memory")
+    level = page.get_by_label("noradrenaline")
+    await level.press("End")
+    await expect(page.get_by_role("region", name="Mood")).to_contain_text("recent memories first")
+    await level.press("Home")
+    await page.get_by_label("Manner of answers").fill("Answer in one line.")
+    await page.get_by_role("region", name="Manner").get_by_role("button", name="Save").click()
+    async with live.installation.api() as api:
+        shown = await api.get("/v1/memory/personas/default")
+        assert shown.json()["text"] == "Answer in one line."
+        await api.delete("/v1/memory/personas/default")
+
+
 async def test_skill_is_tried_on_an_example(person: Visitor) -> None:
     page = await person.open("/skills/remove-duplicates")
     await page.get_by_label("What should it do?").fill("remove the duplicates")

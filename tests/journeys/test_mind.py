@@ -72,6 +72,15 @@ async def test_mind_reaches_answers_and_recall(own: Installation, there: Vendor)
         await sent(client, "PUT", f"/v1/turns/{turn}/rating", {"score": 1})
         found = (await get(client, "/v1/memory/search", query="files", session=session))["memories"]
         assert {"feedback"} <= {source["name"] for memory in found for source in memory["sources"]}
+        memory = found[-1]["id"]
+        assert found[-1]["turn_id"] == turn
+        await sent(client, "PUT", f"/v1/memory/memories/{memory}/rating", {"score": 0.5, "comment": "Useful."})
+        again = (await get(client, "/v1/memory/search", query="files", session=session))["memories"]
+        assert {one["id"]: one["score"] for one in again}[memory] > found[-1]["score"]
+        ratings = (await get(client, "/v1/memory/ratings"))["ratings"]
+        assert [(one["subject"], one["score"]) for one in ratings] == [(memory, 0.5), (turn, 1.0)]
+        missing = await client.put(f"/v1/memory/memories/{session}/rating", json={"score": 1})
+        assert (missing.status_code, missing.json()["code"]) == (404, "NO_SUCH_MEMORY")
         weights = (await get(client, "/v1/memory/adaptation"))["weights"]
         assert min(weight["weight"] for weight in weights) > 1
         await sent(client, "DELETE", "/v1/memory/adaptation")

@@ -13,13 +13,15 @@ from fastapi.responses import JSONResponse
 from pydantic import Field, StringConstraints
 
 from libs import ids
-from libs.clients import mind
+from libs.clients import memory, mind
+from libs.errors import NotFound
 from libs.identity import Principal
 from services.gateway.http.bodies import StrictRoute
 from services.gateway.http.errors import Refusal, raises
 from services.gateway.http.models import Id, RequestModel, ResponseModel
 from services.gateway.identity.security import Authenticated, CanReadMemory
-from services.gateway.sessions.context import Here
+from services.gateway.memory.routes import NoSuchMemory
+from services.gateway.sessions.context import Here, Sessions
 from services.gateway.sessions.routes import NoSuchTurn, turn_of
 
 router = APIRouter(route_class=StrictRoute, tags=["memory"])
@@ -29,7 +31,7 @@ Level = Annotated[float, Field(ge=0, le=1)]
 
 
 class Rating(RequestModel):
-    """How good a turn was, from -1 to 1. A later rating of the caller replaces an earlier one."""
+    """How good an answer or a memory was, from -1 to 1. A later rating replaces an earlier one; 0 takes it back."""
 
     score: float = Field(ge=-1, le=1)
     comment: str = Field("", max_length=10_000)
@@ -38,6 +40,24 @@ class Rating(RequestModel):
 class Rated(ResponseModel):
     turn_id: str
     score: float
+
+
+class MemoryRated(ResponseModel):
+    memory_id: str
+    score: float
+
+
+class RatingShown(ResponseModel):
+    """A rating of the turn or memory `subject`."""
+
+    subject: str
+    score: float
+    comment: str
+    at: datetime
+
+
+class RatingList(ResponseModel):
+    ratings: list[RatingShown]
 
 
 class AdaptationWeight(ResponseModel):
@@ -130,12 +150,27 @@ CONFLICT = Refusal(409, "CONFLICT", "A sleep is running, or there is nothing to 
 async def rate(here: Here, who: Authenticated, turn_id: Annotated[Id, Path()], body: Rating) -> Response:
     """Rate a turn. Its memories rank higher or lower in later recalls. Safe to repeat."""
     turn = await turn_of(here, who, turn_id)
-    id = ids.derived(f"{who.id}:{turn.turn_id}", "rating")
-    subject, score = turn.turn_id, body.score
-    await mind.rate(
-        here.platform, who.tenant, who.id, _scopes(who), id=id, subject=subject, score=score, comment=body.comment
-    )
+    await _rate(here, who, turn.turn_id, body)
     return JSONResponse({"turn_id": turn.turn_id, "score": body.score})
+
+
+@router.put("/v1/memory/memories/{memory_id}/rating", response_model=MemoryRated, responses=raises(NoSuchMemory))
+async def rate_memory(here: Here, who: CanReadMemory, memory_id: Annotated[Id, Path()], body: Rating) -> Response:
+    """Rate a memory. It ranks higher or lower in later recalls, and its kind a little. Safe to repeat."""
+    try:
+        await memory.memory(here.platform, who.tenant, who.id, memory_id)
+    except NotFound:
+        raise NoSuchMemory from None
+    await _rate(here, who, memory_id, body)
+    return JSONResponse({"memory_id": memory_id, "score": body.score})
+
+
+@router.get("/v1/memory/ratings")
+async def ratings(here: Here, who: CanReadMemory) -> RatingList:
+    """Return the caller's ratings, latest first. Decisions on changes count as feedback too, and are not among them."""
+    given = await mind.ratings(here.platform, who.tenant, who.id)
+    own = [RatingShown.model_validate(one) for one in given if one["id"] == _rating_id(who, one["subject"])]
+    return RatingList(ratings=own)
 
 
 @router.get("/v1/memory/adaptation", response_model=AdaptationState)
@@ -198,6 +233,17 @@ async def sleep(here: Here, who: Authenticated, body: SleepWish) -> Response:
 async def wake(here: Here, who: Authenticated, sleep_id: Annotated[Id, Path()]) -> None:
     """Take back all that a sleep did."""
     await mind.wake(here.platform, who.tenant, who.id, _scopes(who), sleep_id)
+
+
+async def _rate(here: Sessions, who: Principal, subject: str, body: Rating) -> None:
+    id, score = _rating_id(who, subject), body.score
+    await mind.rate(
+        here.platform, who.tenant, who.id, _scopes(who), id=id, subject=subject, score=score, comment=body.comment
+    )
+
+
+def _rating_id(who: Principal, subject: str) -> str:
+    return ids.derived(f"{who.id}:{subject}", "rating")
 
 
 def _scopes(who: Principal) -> list[str]:

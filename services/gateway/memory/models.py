@@ -61,6 +61,10 @@ class MemoryShown(ResponseModel):
     kind: str
     universe: str
     session_id: str | None
+    turn_id: str | None
+    source: str
+    """The file or address that it was read from; empty for a thing said."""
+    confidence: float
     created_at: datetime
 
 
@@ -78,11 +82,22 @@ class RecalledShown(ResponseModel):
     kind: str
     score: float
     created_at: datetime
+    turn_id: str | None
+    source: str
+    """The file or address that it was read from; empty for a thing said."""
+    confidence: float
+    newer: str | None
+    """A newer memory on the same subject, which may have replaced what this one says."""
     sources: tuple[Ranking, ...]
 
 
 class RecalledList(ResponseModel):
+    """Memories that bear on a query. `waiting` counts the caller's unconsolidated memories, up to 1,000."""
+
     memories: tuple[RecalledShown, ...]
+    waiting: int
+    lagging: bool
+    """Some vectors are of an earlier embedder, so meaning counts for less until they are replaced."""
 
 
 class HeldCounts(ResponseModel):

@@ -33,7 +33,6 @@ from services.gateway.memory.models import (
     MemoryList,
     MemoryShown,
     RecalledList,
-    RecalledShown,
 )
 from services.gateway.memory.store import Held, PersonStore
 from services.gateway.sessions.context import Here, NoSuchSession, Sessions
@@ -125,7 +124,7 @@ async def search(
     if session is not None:
         await here.readable(who, session)
     found = await memory.search(here.platform, who.tenant, who.id, query, session=session, most=limit)
-    return RecalledList(memories=tuple(RecalledShown.model_validate(one) for one in found))
+    return RecalledList.model_validate(found)
 
 
 @router.get("/v1/memory/held")

@@ -7,7 +7,7 @@ from fastapi import Depends, FastAPI, Query, Request
 
 from libs import ids
 from libs.errors import Denied
-from libs.events import NOTHING, FactsForgotten, FactStated, FeedbackGiven, RememberRequested
+from libs.events import NOTHING, FactsForgotten, FactStated, RememberRequested
 from libs.models import memory_block
 from libs.runtime import Platform, problem_details
 from services.memory_service import person
@@ -16,7 +16,6 @@ from services.memory_service.api.bodies import (
     Block,
     Fact,
     Facts,
-    Feedback,
     Forgotten,
     Id,
     Known,
@@ -33,7 +32,7 @@ from services.memory_service.known import known_of
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
 from services.memory_service.store import SESSION, Scope, Store
-from services.memory_service.writing import FEEDBACK, SessionMissing, Writing, Written
+from services.memory_service.writing import SessionMissing, Writing, Written
 
 
 class AnotherSession(Denied):
@@ -78,8 +77,7 @@ def build(context: RouteContext, knowledge: Knowledge) -> FastAPI:
     app.add_api_route("/facts/known", known, methods=["GET"])
     app.add_api_route("/facts/block", block, methods=["GET"])
     app.add_api_route("/outcomes", outcomes, methods=["GET"])
-    app.add_api_route("/context/feedback", feedback, methods=["POST"], status_code=201)
-    person.install(app, context.platform, context.writing)
+    person.install(app, context.platform, context.writing, context.recalling)
     app.add_api_route("/healthz", health, methods=["GET"])
     knowledge_routes.add_to(app, knowledge)
     return app
@@ -157,15 +155,6 @@ async def block(by: By, context: Context, about: str = "") -> Block:
     """Return the `<memory>` block for a prompt about a text; empty without facts."""
     known = known_of(await context.store.facts(by.tenant, by.named()), about, tokens=context.settings.block_tokens)
     return Block(block=memory_block.block(known))
-
-
-async def feedback(given: Feedback, by: By, context: Context) -> Id:
-    """Record how useful something was, from -1 to 1 (S3-12)."""
-    cause = cause_of(by)
-    event = FeedbackGiven.model_validate(given.model_dump(exclude={"feedback_id"}) | {"user": by.named()})
-    id = given.feedback_id or ids.derived(cause.id, FEEDBACK)
-    await context.write(await context.writing.record_feedback(cause, event, scopes=given.scopes, id=id))
-    return Id(id=id)
 
 
 async def health() -> dict[str, str]:

@@ -37,5 +37,10 @@ order by b.created_at, b.memory_id, n.cosine desc;
 select sleep_id as id, nrem, rem, state, scanned, merged, linked, faded_to as faded_before, started_at, ended_at from memory.sleeps
 where tenant_id = :tenant and user_id = :person order by started_at desc, sleep_id limit :most;
 
+-- name: ratings(tenant, person, most)
+-- A person's feedback, latest first.
+select feedback_id as id, subject, score, comment, created_at as at from memory.feedback
+where tenant_id = :tenant and user_id = :person order by created_at desc, feedback_id limit :most;
+
 -- name: slept_to(tenant, person)$
 select nullif(slept_to, '-infinity') from memory.minds where tenant_id = :tenant and user_id = :person;

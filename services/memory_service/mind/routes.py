@@ -8,18 +8,20 @@ from pydantic import Field
 
 from libs import ids
 from libs.errors import NotFound
-from services.memory_service.api.bodies import Body, Id, Name, Write
+from libs.events import FeedbackGiven
+from services.memory_service.api.bodies import Body, Feedback, Id, Name, Write
 from services.memory_service.api.callers import By, cause_of
 from services.memory_service.api.routes import Context
 from services.memory_service.domain.adaptation import HALF_LIFE_DAYS, KIND, Mind
 from services.memory_service.domain.modulators import Modulators
 from services.memory_service.mind.sleeping import Sleeping
-from services.memory_service.mind.store import MindStore, Sleep
+from services.memory_service.mind.store import MindStore, Rating, Sleep
 from services.memory_service.mind.writing import SLEEP, MindWriting
-from services.memory_service.writing import Person
+from services.memory_service.writing import FEEDBACK, Person
 
 PERSONA_MOST = 2_000
 REPORTS_MOST = 50
+RATINGS_MOST = 500
 
 Level = Annotated[float, Field(ge=0, le=1)]
 Scopes = Annotated[tuple[str, ...], Query(alias="scope")]
@@ -70,6 +72,10 @@ class Adaptation(Body):
     half_life_days: float = HALF_LIFE_DAYS
 
 
+class Ratings(Body):
+    ratings: tuple[Rating, ...]
+
+
 class PersonaBody(Write):
     text: str = Field(min_length=1, max_length=PERSONA_MOST)
 
@@ -116,6 +122,8 @@ Here = Annotated[MindContext, Depends(context_of)]
 def install(app: FastAPI, context: MindContext) -> None:
     """Add the routes."""
     app.state.mind = context
+    app.add_api_route("/context/feedback", feedback, methods=["POST"], status_code=201)
+    app.add_api_route("/context/feedback", ratings, methods=["GET"])
     app.add_api_route("/context/adaptation/state", adaptation, methods=["GET"])
     app.add_api_route("/context/adaptation", reset, methods=["DELETE"])
     app.add_api_route("/neuromodulators", modulators, methods=["GET"])
@@ -127,6 +135,20 @@ def install(app: FastAPI, context: MindContext) -> None:
     app.add_api_route("/sleep", sleeps, methods=["GET"])
     app.add_api_route("/sleep/run", sleep, methods=["POST"], status_code=202)
     app.add_api_route("/sleep/{sleep_id}/undo", undo, methods=["POST"])
+
+
+async def feedback(given: Feedback, by: By, context: Context, here: Here) -> Id:
+    """Record how useful something was, from -1 to 1 (S3-12)."""
+    cause = cause_of(by)
+    event = FeedbackGiven.model_validate(given.model_dump(exclude={"feedback_id"}) | {"user": by.named()})
+    id = given.feedback_id or ids.derived(cause.id, FEEDBACK)
+    await context.write(await here.writing.record_feedback(cause, event, scopes=given.scopes, id=id))
+    return Id(id=id)
+
+
+async def ratings(by: By, here: Here) -> Ratings:
+    """Return the person's feedback, latest first."""
+    return Ratings(ratings=tuple(await here.store.ratings(by.tenant, by.named(), most=RATINGS_MOST)))
 
 
 async def adaptation(by: By, here: Here) -> Adaptation:

@@ -43,6 +43,17 @@ class Sleep:
     ended_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """Feedback on a subject, and when it was given."""
+
+    id: str
+    subject: str
+    score: float
+    comment: str
+    at: datetime
+
+
 class MindStore:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -76,6 +87,11 @@ class MindStore:
         return [
             Sleep(**row) for row in await self._database.rows(GROUP, tenant, queries.sleeps, person=person, most=most)
         ]
+
+    async def ratings(self, tenant: str, person: str, *, most: int) -> Sequence[Rating]:
+        """Return feedback, the latest first."""
+        rows = await self._database.rows(GROUP, tenant, queries.ratings, person=person, most=most)
+        return [Rating(**row) for row in rows]
 
 
 class RecentMinds(Recent[Mind]):

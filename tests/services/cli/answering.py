@@ -41,6 +41,8 @@ class Answering(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._say(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
+    do_PUT = do_POST
+
     def _say(self, body: Any) -> None:
         assert isinstance(self.server, Server)
         self.server.asked.append(self.path)

@@ -25,7 +25,8 @@ FACT: dict[str, Any] = {
     "valid_from": "2026-03-02T09:15:04Z",
 }
 MEMORY = {"id": "m-1", "text": "Sorted\x1b[2J invoices.", "kind": "outcome", "created_at": "2026-03-02T09:15:06Z"}
-FOUND = {**MEMORY, "score": 0.97, "sources": [{"name": "vectors", "rank": 1, "contribution": 0.5}]}
+SOURCES = [{"name": "vectors", "rank": 1, "contribution": 0.5}, {"name": "feedback", "rank": 0, "contribution": 0.07}]
+FOUND = {**MEMORY, "score": 0.97, "sources": SOURCES}
 
 
 class Remembering(Server):
@@ -48,7 +49,8 @@ class Remembering(Server):
         if "/facts/" in path or "/memories/" in path:
             return {"forgotten": 1}
         known = [FACT] if "/facts" in path else [FOUND if "/search" in path else MEMORY]
-        return {"facts": known if self.knows else [], "memories": known if self.knows else []}
+        lag = {"waiting": 31, "lagging": False}
+        return {"facts": known if self.knows else [], "memories": known if self.knows else [], **lag}
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, server: Server, *words: str) -> Result:
@@ -68,10 +70,10 @@ def test_empty_memory_says_how_to_begin(monkeypatch: pytest.MonkeyPatch) -> None
     assert "remember that" in asked(monkeypatch, Remembering(knows=False), "list").output
 
 
-def test_search_shows_score_and_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_shows_score_reason_and_lag(monkeypatch: pytest.MonkeyPatch) -> None:
     result = asked(monkeypatch, Remembering(), "search", "invoices", "march")
-    assert "0.97" in result.output
-    assert "vectors #1" in result.output
+    for part in ("0.97", "vectors #1, feedback +0.07", "Not consolidated yet: 31 memories"):
+        assert part in result.output
 
 
 def test_search_without_match_exits_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +113,9 @@ def test_unfinished_erasure_exits_with_one(monkeypatch: pytest.MonkeyPatch) -> N
     assert asked(monkeypatch, Remembering(looks=9), "erase", "--yes").exit_code == 1
 
 
-@pytest.mark.parametrize("command", ["list", "search", "forget", "export", "erase"])
+@pytest.mark.parametrize(
+    "command",
+    ["list", "search", "forget", "export", "erase", "rate", "ratings", "mood", "persona", "sleep", "sleeps", "wake"],
+)
 def test_each_command_explains_itself(command: str) -> None:
     assert CliRunner().invoke(memory.app, [command, "--help"]).exit_code == 0

@@ -134,6 +134,8 @@ PROBES: dict[str, Probe] = {
     "POST /v1/skills/{name}/approve": Probe(body={**SKILL, "digest": "0" * 64}, shows=True),
     "POST /v1/skills/{name}/revoke": Probe(body=SKILL, shows=True),
     "PUT /v1/turns/{turn_id}/rating": Probe(body={"score": 1}),
+    "PUT /v1/memory/memories/{memory_id}/rating": Probe(body={"score": 1}),
+    "GET /v1/memory/ratings": OWN,
     "GET /v1/memory/adaptation": OWN,
     "DELETE /v1/memory/adaptation": OWN,
     "GET /v1/memory/modulators": OWN,
@@ -298,9 +300,10 @@ class Inside:
 
     def _remembered(self, person: str | None, request: Request) -> JSONResponse:
         self.people.append(person)
-        if "/memories/" in request.url.path and request.method == "DELETE":
+        if "/memories/" in request.url.path and not request.url.path.endswith("/search"):
             return JSONResponse({"detail": "no such memory"}, 404)
-        return JSONResponse({"facts": [], "memories": [], "rows": [], "forgotten": 0, "bases": [], "passages": []})
+        nothing: Json = {name: [] for name in ("facts", "memories", "ratings", "rows", "bases", "passages")}
+        return JSONResponse({**nothing, "forgotten": 0, "waiting": 0, "lagging": False})
 
 
 def goldens() -> Iterator[Event]:

@@ -33,7 +33,9 @@ PROBES: Mapping[str, Any] = {
     "GET /memories": {"session": "s-1", "before": "{memory}"},
     "GET /memories/search": {"query": SECRET},
     "DELETE /memories/{memory_id}": {"scope": "memory"},
+    "GET /memories/{memory_id}": None,
     "GET /held": None,
+    "GET /context/feedback": None,
     "GET /context/adaptation/state": None,
     "DELETE /context/adaptation": {"scope": "memory"},
     "GET /neuromodulators": None,
@@ -124,6 +126,7 @@ async def test_search_finds_a_persons_memories_of_every_session(at: RunningMemor
     found = answer.json()["memories"]
     assert [one["text"] for one in found] == [f"the key is in the {SECRET}", "the cellar floods in spring"]
     assert found[0]["sources"] == [{"name": "words", "rank": 1, "contribution": 1.0}]
+    assert answer.json()["waiting"] == 2
 
 
 async def test_another_session_recalls_nothing_of_a_session(at: RunningMemory, victim: Victim) -> None:

@@ -226,6 +226,18 @@ async def test_recent_mind_is_read_again_after_its_seconds(at: RunningMemory) ->
     assert (await recent.of("acme", "ada")).points
 
 
+@pytest.mark.requirement("S3-06", "S3-12")
+async def test_rating_counts_at_once_and_is_listed(where: Dsns, keys: Keys, law: RegoPolicy) -> None:
+    async with running_memory(where, keys=keys, policy=law, settings={"memory_service": {"mind_seconds": 60}}) as at:
+        await remembered(at, BLUE, RED)
+        first, second = await at.recalled("folder of invoices")
+        rating = {"subject": "m-0" if second == BLUE else "m-1", "score": 1.0, "comment": "That is the one."}
+        await at.ask("POST", "/context/feedback", OWNER | rating)
+        assert await at.recalled("folder of invoices") == [second, first]
+        [listed] = (await at.ask("GET", "/context/feedback")).json()["ratings"]
+        assert rating.items() <= listed.items()
+
+
 async def test_changed_persona_counts_at_once(where: Dsns, keys: Keys, law: RegoPolicy) -> None:
     settings = {"memory_service": {"mind_seconds": 60}}
     async with running_memory(where, keys=keys, policy=law, settings=settings) as at:

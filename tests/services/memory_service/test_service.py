@@ -27,7 +27,7 @@ def handlers(at: RunningMemory, policy: Policy) -> Handlers:
     minding = MindWriting(policy, embedder)
     sleeping = Sleeping(MindStore(at.platform.database), minding, embedder, at.platform.writer.apply, load_memories=500)
     writing = Writing(policy, embedder)
-    return Handlers(writing, sleeping, Extracting(Store(at.platform.database), writing, after=1_800))
+    return Handlers(writing, minding, sleeping, Extracting(Store(at.platform.database), writing, after=1_800))
 
 
 def wanted(text: str, **fields: Any) -> RememberRequested:

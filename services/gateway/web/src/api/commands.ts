@@ -51,6 +51,28 @@ export function useCancel() {
   });
 }
 
+export interface GivenRating {
+  subject: string;
+  of: "answer" | "memory";
+  /** From -1 to 1; 0 takes a rating back. */
+  score: number;
+  comment?: string;
+}
+
+/** Rate an answer, by its turn, or a memory. */
+export function useRate() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ subject, of, score, comment = "" }: GivenRating): Promise<void> => {
+      const body = { score, comment };
+      if (of === "answer") await data(api.PUT("/v1/turns/{turn_id}/rating", { params: { path: { turn_id: subject } }, body }));
+      else await data(api.PUT("/v1/memory/memories/{memory_id}/rating", { params: { path: { memory_id: subject } }, body }));
+    },
+    onError: tellProblem,
+    onSettled: () => client.invalidateQueries({ queryKey: ["memory"] }),
+  });
+}
+
 /** A task again, with what shall be different. */
 export function amended(task: string, change: string): string {
   return `${task.trim().replace(/[.!?\s]+$/, "")}, but ${change.trim()}`;

@@ -218,6 +218,35 @@ export const memorySearchQuery = (words: string, session: string) =>
     enabled: words !== "",
   });
 
+/** What the signed-in person rated; the component that rates reads it again. */
+export const ratingsQuery = queryOptions({
+  queryKey: ["memory", "ratings"],
+  queryFn: () => data(api.GET("/v1/memory/ratings")),
+  staleTime: Infinity,
+});
+
+/** The weights that ratings and decisions give to memories and kinds. */
+export const weightsQuery = queryOptions({ queryKey: ["memory", "weights"], queryFn: () => data(api.GET("/v1/memory/adaptation")) });
+
+export const moodQuery = queryOptions({ queryKey: ["memory", "mood"], queryFn: () => data(api.GET("/v1/memory/modulators")) });
+
+/** How answers of the default agent are to be written; empty if nothing is asked for. */
+export const personaQuery = queryOptions({
+  queryKey: ["memory", "persona"],
+  queryFn: () =>
+    data(api.GET("/v1/memory/personas/{agent}", { params: { path: { agent: "default" } } })).then(({ text }) => text, (error: unknown) => {
+      if (asProblem(error).status !== 404) throw error;
+      return "";
+    }),
+});
+
+/** Reports of sleeps, read again while one runs. */
+export const sleepsQuery = queryOptions({
+  queryKey: ["memory", "sleeps"],
+  queryFn: () => data(api.GET("/v1/memory/sleeps")),
+  refetchInterval: ({ state }) => (state.data?.sleeps[0]?.state === "running" ? 1000 : false),
+});
+
 /** A session's first turns. */
 export const turnsQuery = (session: string) =>
   queryOptions({

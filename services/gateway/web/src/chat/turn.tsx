@@ -4,6 +4,7 @@ import { memo, type ReactNode, useState } from "react";
 import { useCancel, useSend } from "@/api/commands";
 import { DiffList, DiffSummary } from "@/components/diff-list";
 import { Markdown } from "@/components/markdown";
+import { Thumbs } from "@/components/thumbs";
 import { Ago, Elapsed } from "@/components/time";
 import { Badge, Button, Card, Spinner } from "@/components/ui";
 import { count, duration } from "@/lib/format";
@@ -234,6 +235,7 @@ function Footer({ session, turn, undone }: { session: string; turn: TurnView; un
       {turn.position !== null && !ended && <Queued session={session} turn={turn} />}
       {!ended && !waits && turn.startedAt && <Elapsed since={turn.startedAt} />}
       {turn.startedAt && turn.endedAt && <Took turn={turn} from={turn.startedAt} to={turn.endedAt} />}
+      {ended && turn.answer && <Thumbs subject={turn.id} of="answer" />}
       {tokens > 0 && <span className="tabular-nums">{tokens.toLocaleString("en")} tokens{price > 0 && `, $${price.toFixed(4)}`}</span>}
       {turn.state !== "completed" && turn.detail && <span className="basis-full [overflow-wrap:anywhere] text-ink">{turn.detail}</span>}
       {(turn.state === "failed" || turn.state === "refused") && turn.text && <TryAgain session={session} turn={turn} />}

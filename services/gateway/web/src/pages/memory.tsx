@@ -1,19 +1,25 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BookMarked, Download, Pencil, Search, ShieldAlert, Trash2 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { factsQuery, memoriesQuery, memorySearchQuery, sessionsQuery, turnsQuery } from "@/api/queries";
 import { Dialog } from "@/components/dialog";
 import { More } from "@/components/more";
 import { Empty, Loaded } from "@/components/states";
+import { Thumbs } from "@/components/thumbs";
 import { Ago } from "@/components/time";
 import { tell, tellProblem } from "@/components/toast";
 import { Badge, Button, IconButton, Page, SelectField, TextField } from "@/components/ui";
+import { count } from "@/lib/format";
 import { useLater } from "@/lib/use-later";
+import { Mood, Persona, Ratings } from "@/memory/mind";
+import { LIST, ROW, Section } from "@/memory/section";
+import { Sleep } from "@/memory/sleep";
 
 type Fact = Schemas["FactShown"];
 type Memory = Schemas["MemoryShown"];
+type Recalled = Schemas["RecalledShown"];
 
 /** Memory: the facts and memories of the signed-in person, to correct and forget, and why a turn was given which. */
 export default function MemoryPage() {
@@ -21,29 +27,17 @@ export default function MemoryPage() {
     <Page title="Memory" about="What Suma remembers of you. Nobody else sees it." actions={<Export />}>
       <div className="flex flex-col gap-8">
         <Facts />
-        <Recalled />
+        <Recall />
         <Memories />
+        <Ratings />
+        <Sleep />
+        <Mood />
+        <Persona />
         <Erase />
       </div>
     </Page>
   );
 }
-
-function Section({ title, about, children }: { title: string; about?: string; children: ReactNode }) {
-  const id = title.toLowerCase().replaceAll(" ", "-");
-  return (
-    <section aria-labelledby={id} className="flex flex-col gap-3">
-      <div>
-        <h2 id={id} className="text-lg font-semibold">{title}</h2>
-        {about && <p className="text-sm text-muted">{about}</p>}
-      </div>
-      {children}
-    </section>
-  );
-}
-
-const LIST = "overflow-hidden rounded-xl border border-line bg-surface";
-const ROW = "flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0";
 
 const SOURCES: Record<string, string> = { person: "you", extraction: "a conversation", tool: "a tool" };
 
@@ -137,8 +131,14 @@ function EditDialog({ fact, onClose }: { fact: Fact; onClose: () => void }) {
   );
 }
 
+/** A rank, or the share of the score of what has none, such as feedback. */
+function reasonOf({ name, rank, contribution }: Recalled["sources"][number]): string {
+  const share = contribution.toFixed(2);
+  return rank > 0 ? `${name} no. ${String(rank)} (${share})` : `${name} (${contribution > 0 ? "+" : ""}${share})`;
+}
+
 /** What a turn's words recall in its session, with the ranks behind each score. */
-function Recalled() {
+function Recall() {
   const sessions = useInfiniteQuery(sessionsQuery()).data?.pages[0]?.sessions ?? [];
   const [session, setSession] = useState("");
   const [words, setWords] = useState("");
@@ -162,15 +162,21 @@ function Recalled() {
       </div>
       {asked !== "" && (
         <Loaded query={query} empty={({ memories }) => memories.length === 0 && <Empty icon={Search} title="No memory fits" />}>
-          {({ memories }) => (
-            <ol className={LIST}>
-              {memories.map(({ id, text, score, sources }) => (
-                <li key={id} className={ROW}>
-                  <span className="min-w-0 flex-1 basis-56 [overflow-wrap:anywhere]">{text}</span>
-                  <span className="text-sm text-muted">score {score.toFixed(2)}: {sources.map(({ name, rank, contribution }) => `${name} no. ${String(rank)} (${contribution.toFixed(2)})`).join(" + ")}</span>
-                </li>
-              ))}
-            </ol>
+          {({ memories, waiting, lagging }) => (
+            <>
+              <ol className={LIST}>
+                {memories.map(({ id, text, score, sources, newer }) => (
+                  <li key={id} className={ROW}>
+                    <span className="min-w-0 flex-1 basis-56 [overflow-wrap:anywhere]">{text}</span>
+                    {newer && <Badge tone="warn">a newer memory may replace it</Badge>}
+                    <span className="text-sm text-muted">score {score.toFixed(2)}: {sources.map(reasonOf).join(" + ")}</span>
+                    <Thumbs subject={id} of="memory" />
+                  </li>
+                ))}
+              </ol>
+              {waiting > 0 && <p className="text-sm text-muted">{count(waiting, "memory", "memories")} not consolidated yet; they are recalled as they were said.</p>}
+              {lagging && <p className="text-sm text-muted">Some memories are being embedded again; until then meaning counts for less.</p>}
+            </>
           )}
         </Loaded>
       )}
@@ -200,6 +206,8 @@ function MemoryRow({ memory }: { memory: Memory }) {
     <li className={ROW}>
       <span className="line-clamp-3 min-w-0 flex-1 basis-56 [overflow-wrap:anywhere]">{memory.text}</span>
       <Badge>{memory.kind}</Badge>
+      {memory.source && <span className="text-sm text-muted [overflow-wrap:anywhere]">from {memory.source}</span>}
+      <Thumbs subject={memory.id} of="memory" />
       <span className="text-sm text-muted">
         {memory.session_id ? <Link to="/chat/{-$session}" params={{ session: memory.session_id }} className="underline"><Ago time={memory.created_at} /></Link> : <Ago time={memory.created_at} />}
       </span>
