@@ -18,7 +18,7 @@ from types import FrameType
 import pytest
 
 MOST = 900.0
-"""Seconds of a test with its fixtures. The first test of a worker may build a server."""
+"""Seconds of a test, of its fixtures before it and of those after it. The first test of a worker may build a server."""
 GRACE = 60.0
 """Seconds after which a process that did not heed the limit is ended: its interpreter is stuck."""
 AGAIN = 1.0
@@ -31,13 +31,24 @@ SUSPENDED = (("cr_frame", "cr_await"), ("gi_frame", "gi_yieldfrom"), ("ag_frame"
 
 
 class TimeLimit:
-    """Fails a test that takes longer than a limit, in seconds."""
+    """Fails a test whose preparation, call or end takes longer than a limit, in seconds."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
+        return (yield from self._limited(item))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        return (yield from self._limited(item))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
+        return (yield from self._limited(item))
+
+    def _limited(self, item: pytest.Item) -> Generator[None, object, object]:
         def end(_: int, frame: FrameType | None) -> None:
             pytest.fail(f"{item.nodeid} did not end within {self.seconds:g} s\n{_waiting(frame)}", pytrace=False)
 
