@@ -12,8 +12,6 @@ async def outer(): await deep()
 
 async def test_waiting(): await asyncio.create_task(outer())
 def test_sleeping(): time.sleep(60)
-async def test_spinning():
-    while True: await asyncio.sleep(0)
 def test_short(): pass
 """
 
@@ -27,5 +25,5 @@ def test_hanging_tests_fail_and_show_where_they_wait(pytester: pytest.Pytester) 
     ended = pytester.runpytest_subprocess(
         "-p", "no:cacheprovider", "-p", "no:schemathesis", "-p", "no:xdist", "-o", "asyncio_mode=auto"
     )
-    ended.assert_outcomes(passed=1, failed=3)
+    ended.assert_outcomes(passed=1, failed=2)
     ended.stdout.fnmatch_lines_random(["*::test_waiting did not end within 0.5 s", "*deep", "*time.sleep(60)"])
