@@ -76,14 +76,12 @@ def asset_of(change: StepChanged | None) -> JobAsset | None:
     )
 
 
-def made_by(steps: Iterable[StepChanged]) -> list[JobAsset]:
-    """Return the assets that these steps made."""
-    return [asset for step in steps if (asset := asset_of(step)) is not None]
-
-
-def in_markdown(assets: Iterable[JobAsset], base: str) -> str:
-    """Return a list of links to assets. `base` is our address. A title shows as it is."""
-    return "\n".join(f"- [{literal(one_line(one.title))}]({base}{one.content})" for one in assets)
+def linked(answer: str, made: Iterable[JobAsset], base: str, *, mark: str = "") -> str:
+    """Return an answer that ends with links to what its turn made, if it made anything, and then with the mark. `base`
+    is our address. A title shows as it is.
+    """
+    links = "\n".join(f"- [{literal(one_line(one.title))}]({base}{one.content})" for one in made)
+    return "\n\n".join(filter(None, (answer, links, mark))) if links else answer
 
 
 def in_words(change: StepChanged) -> str:

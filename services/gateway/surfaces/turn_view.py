@@ -29,6 +29,8 @@ from libs.events import (
     Usage,
     WorkspaceChanged,
 )
+from services.gateway.multimodal.jobs import asset_of
+from services.gateway.multimodal.models import JobAsset
 from services.gateway.sessions import outcomes
 from services.gateway.sessions.store import Numbered
 
@@ -44,6 +46,8 @@ class TurnView:
     """The last change of each step of the plan, by its ordinal."""
     step: StepChanged | None = None
     """The last change of any step."""
+    made: Mapping[str, JobAsset] = field(default_factory=dict)
+    """The assets that the steps of all its plans made, by id."""
     usage: Usage | None = None
     """The answer's; None before it."""
 
@@ -69,7 +73,9 @@ def fold(view: TurnView, item: Numbered) -> TurnView:
         case PlanProposed(plan=plan):
             return replace(view, plan=plan, steps={})
         case StepChanged() as step:
-            return replace(view, step=step, steps={**view.steps, step.ordinal: step})
+            view = replace(view, step=step, steps={**view.steps, step.ordinal: step})
+            made = asset_of(step)
+            return view if made is None else replace(view, made={**view.made, made.asset_id: made})
         case ApprovalRequested():
             return replace(view, state="awaiting_approval")
         case ClarificationRequested():

@@ -23,6 +23,7 @@ from services.gateway.files.tus import Announced, file_name
 from services.gateway.files.uploads import WRITE
 from services.gateway.http import commands
 from services.gateway.http.commands import IDEMPOTENCY_SECONDS, CommandResult, IdempotentRequest
+from services.gateway.http.urls import base
 from services.gateway.identity.reading import SESSIONS
 from services.gateway.sessions import approvals
 from services.gateway.sessions import routes as sessions
@@ -81,6 +82,11 @@ class TurnClient:
 
     def __init__(self, here: Gateway, who: Principal, connection: HTTPConnection) -> None:
         self._here, self._who, self._connection = here, who, connection
+
+    @property
+    def base(self) -> str:
+        """Our address, as the caller knows it."""
+        return base(self._connection.url.scheme, self._connection.headers["host"], self._here.settings.public_url)
 
     async def start(
         self,

@@ -44,7 +44,7 @@ from libs.events import (
     TurnEnded,
     Usage,
 )
-from services.gateway.multimodal.jobs import in_words
+from services.gateway.multimodal.jobs import in_words, linked
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import questions, segments
@@ -70,10 +70,12 @@ OPEN = (StepState.PENDING, StepState.AWAITING_APPROVAL, StepState.RUNNING)
 
 
 class Run:
-    """A run in the making. Its state holds the ids of session and turn, the plan, the steps, and the open question."""
+    """A run in the making. Its state holds the ids of session and turn, the plan, the steps, and the open question.
+    `base` is our address.
+    """
 
-    def __init__(self, thread_id: str, run_id: str, *, versioned: bool = True) -> None:
-        self._thread, self._run = thread_id, run_id
+    def __init__(self, thread_id: str, run_id: str, base: str, *, versioned: bool = True) -> None:
+        self._thread, self._run, self._base = thread_id, run_id, base
         # A client that names no protocol version is of 0.x, which knows two outcomes.
         self._versioned = versioned
         self._segment = Segment("", "", 0)
@@ -122,7 +124,7 @@ class Run:
             case TextDelta():
                 yield from self._say(self._text.piece(item))
             case Numbered(event=MessageCompleted(text=text)):
-                yield from self._say(self._text.rest(text))
+                yield from self._say(self._text.rest(linked(text, self._view.made.values(), self._base)))
             case Numbered(event=PlanProposed(plan=plan)):
                 yield _changed("/plan", plan.model_dump(mode="json"))
                 yield _changed("/steps", {})

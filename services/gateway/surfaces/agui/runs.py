@@ -56,7 +56,7 @@ async def run(here: Gateway, who: Principal, request: Request, body: Any) -> Res
     here.streams.check_capacity(who.tenant)
     turns = TurnClient(here, who, request)
     call = Call(turns, await _attempt(here, who, given))
-    made = Run(given.thread_id, given.run_id, versioned=given.protocol_version is not None)
+    made = Run(given.thread_id, given.run_id, turns.base, versioned=given.protocol_version is not None)
     try:
         begun = await _begin(call, who, given)
     except NothingDecided as why:

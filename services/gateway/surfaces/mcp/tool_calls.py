@@ -44,7 +44,6 @@ from libs.identity import Principal
 from libs.skills import ToolDefinition
 from libs.texts import literal
 from services.gateway.http.values import digest, flaw
-from services.gateway.multimodal.jobs import made_by
 from services.gateway.multimodal.models import JobAsset
 from services.gateway.sessions.models import Accepted, FirstMessage, TurnShown
 from services.gateway.sessions.outcomes import STALE
@@ -271,7 +270,7 @@ class Call:
                         await self._wait(after)
                     case End.LEAVING | End.FORBIDDEN:
                         return await self._left(turn, item)
-        return ended(await self.turns.turn(turn.turn_id), view.step, made_by(view.steps.values()))
+        return ended(await self.turns.turn(turn.turn_id), view.step, list(view.made.values()))
 
     async def _tell(self, turn: Accepted | TurnShown, event: Numbered) -> None:
         """Report an event as progress. Its number grows from event to event, on every stream of the call."""

@@ -18,8 +18,7 @@ from starlette.responses import Response
 from libs.errors import SumaError
 from libs.events import ApprovalRequested, ClarificationRequested, MessageCompleted, TurnEnded, Usage
 from libs.identity import Principal
-from services.gateway.http.urls import base
-from services.gateway.multimodal.jobs import in_markdown, made_by
+from services.gateway.multimodal.jobs import linked
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.stream import ServerSent
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
@@ -62,8 +61,7 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
         begun, note = await call.begin(wish), ""
     except NothingDecided as why:
         begun, note = why.place, f"{why}{segments.AGAIN}"
-    own = base(request.url.scheme, request.headers["host"], here.settings.public_url)
-    completion = Completion(begun, int(here.platform.clock.now().timestamp()), own, asked.asks_by, note)
+    completion = Completion(begun, int(here.platform.clock.now().timestamp()), call.turns.base, asked.asks_by, note)
     completion.recall(await segments.earlier(call.turns, begun))
     del wish
     items, left = segments.follow(call.turns, begun), partial(call.leave, begun, asked.options)
@@ -132,8 +130,8 @@ class Completion:
     view: TurnView = field(default_factory=TurnView)
 
     def recall(self, earlier: Sequence[Numbered]) -> None:
-        """Take the steps from what happened in the turn before: the answer links to what they made."""
-        self.view = replace(self.view, steps=TurnView.of(earlier).steps)
+        """Take what the turn made before: the answer links to it."""
+        self.view = replace(self.view, made=TurnView.of(earlier).made)
 
     def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[Json]:
         """Take what happened; yield the deltas to send."""
@@ -143,10 +141,9 @@ class Completion:
             case TextDelta():
                 yield from self._say(self.text.piece(item))
             case Numbered(event=MessageCompleted(text=text)):
-                yield from self._say(self.text.rest(text))
-                if links := in_markdown(made_by(self.view.steps.values()), self.base):
-                    # The text is not that of the kept answer any more, so its turn is named.
-                    yield from self._add(links, self.segment.turn_id)
+                # With links the text is not that of the kept answer any more, so its turn is named.
+                mark = questions.mark(self.segment.turn_id)
+                yield from self._say(self.text.rest(linked(text, self.view.made.values(), self.base, mark=mark)))
             case Numbered(event=TurnEnded() as ended) if ended.state != "completed":
                 # No answer is kept by which the chat would be found again.
                 yield from self._add(segments.end_text(ended), self.segment.turn_id)

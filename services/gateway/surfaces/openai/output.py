@@ -16,7 +16,7 @@ from libs.events import (
     TurnEnded,
     Usage,
 )
-from services.gateway.multimodal.jobs import in_words
+from services.gateway.multimodal.jobs import in_words, linked
 from services.gateway.sessions.store import Numbered
 from services.gateway.sessions.viewer import Heartbeat, TextDelta
 from services.gateway.surfaces import questions, segments
@@ -39,10 +39,10 @@ HIDDEN = ("turn_id", "approval_id", "step_id", "expires_in")
 
 
 class Output:
-    """The items of a segment, and the events that report them to a stream."""
+    """The items of a segment, and the events that report them to a stream. `base` is our address."""
 
-    def __init__(self, segment: Segment) -> None:
-        self._segment = segment
+    def __init__(self, segment: Segment, base: str) -> None:
+        self._segment, self._base = segment, base
         self.items: list[Json] = []
         self.view = TurnView(seq=segment.after)
         self.status = "in_progress"
@@ -58,8 +58,9 @@ class Output:
             pass
 
     def recall(self, earlier: Sequence[Numbered]) -> None:
-        """Take the plan from what happened in the turn before."""
-        self.view = replace(self.view, plan=TurnView.of(earlier).plan)
+        """Take the plan from what happened in the turn before, and what the turn made."""
+        before = TurnView.of(earlier)
+        self.view = replace(self.view, plan=before.plan, made=before.made)
 
     def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[Json]:
         """Take what happened; yield the events of the stream."""
@@ -69,8 +70,11 @@ class Output:
             case TextDelta():
                 yield from self._say(self._text.piece(item))
             case Numbered(event=MessageCompleted(text=text, usage=usage)):
-                yield from self._say(self._text.rest(text))
-                yield from self._said(text)
+                # With links the text is not that of the kept answer any more, so its turn is named.
+                mark = questions.mark(self._segment.turn_id)
+                whole = linked(text, self.view.made.values(), self._base, mark=mark)
+                yield from self._say(self._text.rest(whole))
+                yield from self._said(whole)
                 self.usage = _usage(usage)
             case Numbered(event=StepChanged() as step):
                 yield from self._step(step)

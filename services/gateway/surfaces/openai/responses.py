@@ -72,7 +72,7 @@ async def create(here: Gateway, who: Principal, request: Request, body: Any) -> 
         begun = why.place
     # Files of the request are not kept while its turn runs.
     del body, wish
-    shown = Shown(begun, asked)
+    shown = Shown(begun, call.turns.base, asked)
     shown.output.recall(await segments.earlier(call.turns, begun))
     if asked.stream:
         left = partial(call.leave, begun, asked.options)
@@ -103,7 +103,7 @@ async def retrieve(here: Gateway, who: Principal, request: Request, name: str) -
     if "starting_after" in request.query_params:
         raise NoPosition
     here.streams.check_capacity(who.tenant)
-    shown = Shown(segment)
+    shown = Shown(segment, turns.base)
     shown.output.recall(await segments.earlier(turns, segment))
     return ServerSent(_encoded(shown, segments.follow(turns, segment)))
 
@@ -172,7 +172,7 @@ async def _found(turns: TurnClient, name: str) -> tuple[TurnShown, Segment]:
 
 async def _standing(turns: TurnClient, turn: TurnShown, segment: Segment) -> Json:
     """Return a response's present state."""
-    shown = Shown(segment)
+    shown = Shown(segment, turns.base)
     shown.output.recall(await segments.earlier(turns, segment))
     for event in await segments.so_far(turns, turn, segment):
         shown.output.absorb(event)
@@ -184,9 +184,9 @@ async def _standing(turns: TurnClient, turn: TurnShown, segment: Segment) -> Jso
 class Shown:
     """A response in the making, as clients see it."""
 
-    def __init__(self, segment: Segment, asked: ResponseRequest | None = None) -> None:
+    def __init__(self, segment: Segment, base: str, asked: ResponseRequest | None = None) -> None:
         self._segment, self._asked = segment, asked
-        self.output = Output(segment)
+        self.output = Output(segment, base)
 
     @property
     def session(self) -> str:

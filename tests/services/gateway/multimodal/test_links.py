@@ -36,23 +36,29 @@ NAMES = ["Parts-[whole](mailto:x).svg", "Report.md"]
 
 
 class Maker(Worker):
-    """Simulate a conversation worker whose turns make a diagram and a document before all else."""
+    """Simulate a conversation worker whose turns make a diagram, and by a second plan a document, before all else."""
 
     @override
     def _begun(self, session: str, said: MessageReceived) -> Sequence[Event]:
         began, *rest = super()._begun(session, said)
-        about: Json = {"description": "Make", "skill": "make-documents"}
-        steps = [Step(step_id=f"m{n}", ordinal=n, tool=f"make.{one}", **about) for n, one in enumerate(MADE, 2)]
-        plan = PlanProposed(turn_id=said.turn_id, plan=Plan(plan_id="p", steps=tuple(steps)))
-        changes = [_changed(said.turn_id, step, state) for step in steps for state in ("running", "succeeded")]
-        return (began, plan, *changes, *rest)
+        planned = [event for n, one in enumerate(MADE, 2) for event in _planned(said.turn_id, n, one)]
+        return (began, *planned, *rest)
+
+
+def _planned(turn: str, n: int, made: str) -> Sequence[Event]:
+    about: Json = {"description": "Make", "skill": "make-documents"}
+    step = Step(step_id=f"m{n}", ordinal=n, tool=f"make.{made}", **about)
+    plan = PlanProposed(turn_id=turn, plan=Plan(plan_id=f"p{n}", steps=(step,)))
+    return plan, _changed(turn, step, "running"), _changed(turn, step, "succeeded")
 
 
 def _changed(turn: str, step: Step, state: str) -> StepChanged:
     about: Json = step.model_dump(include={"step_id", "ordinal", "tool", "description"})
     made = {"asset": asset(turn, step.ordinal), "size": len(SVG), **MADE[step.tool.removeprefix("make.")]}
     data = made if state == "succeeded" else None
-    return StepChanged(turn_id=turn, plan_id="p", **about, state=StepState(state), summary="Made.", data=data)
+    return StepChanged(
+        turn_id=turn, plan_id=f"p{step.ordinal}", **about, state=StepState(state), summary="Made.", data=data
+    )
 
 
 def asset(turn: str, ordinal: int) -> str:
@@ -61,6 +67,11 @@ def asset(turn: str, ordinal: int) -> str:
 
 def paths(turn: str) -> list[str]:
     return [f"/v1/multimodal/assets/{asset(turn, ordinal)}" for ordinal in (2, 3)]
+
+
+def linked(agent: Agent, turn: str, text: str) -> list[bool]:
+    """Return whether a text links to each asset of a turn."""
+    return [f"]({agent.url}{path})" in text for path in paths(turn)]
 
 
 @pytest.fixture(scope="module")
@@ -113,16 +124,30 @@ async def test_mcp_host_reads_the_resources_that_a_task_links(agent: Agent, exec
     assert (content.mime_type, b64decode(content.blob)) == ("image/svg+xml", SVG)
 
 
-async def test_response_names_assets_in_the_results_of_calls(agent: Agent) -> None:
+async def test_response_names_assets_and_ends_with_links_to_them(agent: Agent) -> None:
     async with client_of(agent) as client:
         response: Json = await client.responses.create(model="suma", input="draw")
         again: Json = await client.responses.retrieve(response.id)
     calls = [item.output for item in response.output if item.type == "mcp_call"][:2]
     assert [path in call for path, call in zip(paths(response.suma["turn_id"]), calls, strict=True)] == [True, True]
+    assert linked(agent, response.suma["turn_id"], response.output_text) == [True, True]
     assert again.output == response.output
 
 
-async def test_run_names_assets_in_the_results_of_tools(agent: Agent) -> None:
+async def test_streamed_response_ends_with_the_same_links(agent: Agent) -> None:
+    async with client_of(agent) as client:
+        async with client.responses.stream(model="suma", input="draw") as stream:
+            told: Json = [event async for event in stream]
+            final: Json = await stream.get_final_response()
+        # A client that keeps the texts alone goes on in the same chat.
+        kept = [user("draw"), {"role": "assistant", "content": final.output_text}, user("more")]
+        more: Json = await client.responses.create(model="suma", input=kept)
+    assert linked(agent, final.suma["turn_id"], final.output_text) == [True, True]
+    assert "".join(event.delta for event in told if event.type == "response.output_text.delta") == final.output_text
+    assert more.suma["session_id"] == final.suma["session_id"]
+
+
+async def test_run_names_assets_and_ends_with_links_to_them(agent: Agent) -> None:
     try:
         async with agui.client() as client:
             seen = await Thread(client, agent, "made").say("draw")
@@ -130,6 +155,7 @@ async def test_run_names_assets_in_the_results_of_tools(agent: Agent) -> None:
         pytest.skip(str(reason))
     said = [one["content"] for one in seen.events if one["type"] == "TOOL_CALL_RESULT"][:2]
     assert [path in text for path, text in zip(paths(seen.state["turn_id"]), said, strict=True)] == [True, True]
+    assert linked(agent, seen.state["turn_id"], seen.text) == [True, True]
 
 
 async def test_chat_answer_ends_with_links_to_assets(agent: Agent) -> None:
@@ -141,8 +167,7 @@ async def test_chat_answer_ends_with_links_to_assets(agent: Agent) -> None:
         async with client.chat.completions.stream(model="suma", messages=[user("draw")], metadata=about) as stream:
             final: Json = await stream.get_final_completion()
         await chat.say("more")
-    links = [f"]({agent.url}{path})" for path in paths(turn)]
-    assert [link in answer for link in links] == [True, True]
+    assert linked(agent, turn, answer) == [True, True]
     assert [text in shown(answer) for text in ("DRAW", "Parts/[whole](mailto:x)", "Report")] == [True] * 3
     assert shown(final.choices[0].message.content).partition("[suma:")[0] == shown(answer).partition("[suma:")[0]
     # The client sends the answer back with its links, and the chat is found by it.

@@ -105,7 +105,7 @@ async def test_question_closed_elsewhere_leaves_the_thread_usable(client: agui.C
 
 
 async def test_client_without_a_version_gets_outcomes_that_it_knows(stack: Stack) -> None:
-    run = Run("thread", "run", versioned=False)
+    run = Run("thread", "run", "https://suma.example", versioned=False)
     ended = Numbered(1, "turn.ended", "t", datetime.now(UTC), '{"turn_id": "t", "state": "cancelled"}', None)
     (*_, finished) = run.take(ended)
     assert isinstance(finished, RunFinishedEvent)
