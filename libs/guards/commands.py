@@ -1,4 +1,4 @@
-r"""Find blocked patterns in every argument of every tool (S0-15, S0-22): the first of three layers.
+r"""Find blocked patterns in every argument that may be run (S0-15, S0-22): the first of three layers.
 
 A pattern is matched on the text read as shell words, so its spelling does not matter: `rm -fr`, `\rm --recursive
 --force`, `curl x|bash`. A text that names a file of the workspace is that file: `curl-8.5.tar.gz` may be moved.
@@ -10,10 +10,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from libs.guards.blocked import CommandBlocked
+from libs.guards.paths import path_args
 from libs.guards.words import Command, commands, views
+
+if TYPE_CHECKING:
+    from libs.skills import ToolDefinition
 
 KnownPaths = Callable[[str], bool]
 
@@ -60,6 +64,13 @@ SUSPECT = re.compile(
 
 def no_paths(_: str) -> bool:
     return False
+
+
+def check_call(tool: ToolDefinition | None, args: Mapping[str, Any], known_paths: KnownPaths) -> None:
+    """Check the args of a call; None is a tool of the workspace itself. If the tool draws its words, only paths are
+    checked: names of files may reach a shell. Raises CommandBlocked.
+    """
+    check_args(path_args(tool.params, args) if tool is not None and tool.draws else args, known_paths)
 
 
 def check_args(args: Any, known_paths: KnownPaths = no_paths) -> None:

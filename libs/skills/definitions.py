@@ -245,6 +245,11 @@ class ToolDefinition:
         return self.primitive in (Primitive.COMMAND, Primitive.PROGRAM)
 
     @property
+    def draws(self) -> bool:
+        """True if nothing runs its words: a picture or a document may show a command."""
+        return self.primitive is Primitive.MULTIMODAL
+
+    @property
     def from_outside(self) -> bool:
         """True for an external tool (libs.tools)."""
         return self.primitive is None

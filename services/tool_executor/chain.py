@@ -105,9 +105,9 @@ class Chain:
         if tool is not None and not tool.open_to(tenant):
             raise LinkRefused("allowlist", f"this tenant may not use {tool.name}")
         if tool is None or tool.in_workspace or request.root is not None:
-            self._guards(args, self._scope(tenant, request, tool, args))
+            self._guards(tool, args, self._scope(tenant, request, tool, args))
         else:
-            self._guards(args, None)
+            self._guards(tool, args, None)
         if tool is not None and tool.primitive is Primitive.WEB:
             self._address(args)
         return tool
@@ -153,9 +153,9 @@ class Chain:
             raise LinkRefused("scope", str(error)) from error
         return root
 
-    def _guards(self, args: Mapping[str, Any], root: Path | None) -> None:
+    def _guards(self, tool: ToolDefinition | None, args: Mapping[str, Any], root: Path | None) -> None:
         try:
-            commands.check_args(args, known_paths=lambda text: root is not None and _exists(root, text))
+            commands.check_call(tool, args, lambda text: root is not None and _exists(root, text))
         except Rejected as error:
             raise LinkRefused("guards", str(error)) from error
 

@@ -267,7 +267,8 @@ def _tasks(wish: _Wish, taken: Sequence[str]) -> Iterator[dsl.Task]:
     for n, item in enumerate(wish.items, start=1):
         inputs = dict(item.inputs)
         if not wish.document and wish.save_as and n == 1:
-            inputs["save_as"] = wish.save_as
+            drawn = "svg" if item.type in (StepType.DIAGRAM, StepType.CHART) else "png"
+            inputs["save_as"] = _file(wish.save_as, picture or drawn)
         yield dsl.Task(
             task_id=f"step_{n:02}",
             step_type=item.type,
@@ -287,5 +288,10 @@ def _tasks(wish: _Wish, taken: Sequence[str]) -> Iterator[dsl.Task]:
             depends_on=[f"step_{n:02}" for n in range(1, len(wish.items) + 1)],
             constraints=dsl.Constraints(format=form),
             title=wish.document[:200],
-            inputs={"save_as": wish.save_as or free_name(f"{plain}.{_ENDINGS.get(form, form)}", taken)},
+            inputs={"save_as": _file(wish.save_as, form) if wish.save_as else free_name(_file(plain, form), taken)},
         )
+
+
+def _file(name: str, form: str) -> str:
+    """Return the name of a file, with the ending of its format if it has none."""
+    return name if re.search(r"\.\w{2,8}$", name) else f"{name}.{_ENDINGS.get(form, form)}"

@@ -133,12 +133,12 @@ def scope(case: Case) -> Fault | None:
 
 
 def blocked(case: Case) -> Fault | None:
-    """Check that no argument of any tool contains a blocked pattern in any spelling (S0-15)."""
+    """Check that no argument that may be run contains a blocked pattern in any spelling (S0-15)."""
     # The committee cannot see the disk, so it trusts the names that were read. The executor checks them on the disk.
     known = {*case.task.read, *case.task.workspace.get("names", ())}
     for step in case.plan.steps:
         try:
-            commands.check_args(step.args, known_paths=known.__contains__)
+            commands.check_call(case.tools[step.tool], step.args, known.__contains__)
         except Rejected as error:
             return Fault(f"Step {step.ordinal}: {error}", step.ordinal)
     return None

