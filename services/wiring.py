@@ -466,15 +466,16 @@ def _plain(secret: SecretStr | None) -> str | None:
 @asynccontextmanager
 async def _cache(url: str, guard: GuardedCall) -> AsyncIterator[dict[str, Any]]:
     """Yield the ports on Redis, by their names in the platform."""
-    from libs.cache.guarded import GuardedBoard, GuardedDeltas, GuardedWindows
-    from libs.cache.redis import RedisBoard, RedisDeltas, RedisWindows, connect
+    from libs.cache.guarded import GuardedBoard, GuardedCache, GuardedDeltas, GuardedWindows
+    from libs.cache.redis import RedisBoard, RedisCache, RedisDeltas, RedisWindows, connect
 
-    # One circuit for all three ports: they share one server.
+    # One circuit for all ports: they share one server.
     async with connect(url) as client:
         yield {
             "deltas": GuardedDeltas(RedisDeltas(client), guard),
             "board": GuardedBoard(RedisBoard(client), guard),
             "windows": GuardedWindows(RedisWindows(client), guard),
+            "cache": GuardedCache(RedisCache(client), guard),
         }
 
 

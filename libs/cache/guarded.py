@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from libs.cache.ports import Board, Delta, Deltas, Notice, Stream, StreamEntry
+from libs.cache.ports import Board, Cache, Delta, Deltas, Notice, Stream, StreamEntry
 from libs.cache.windows import Limit, LimitState, Windows
 from libs.resilience import GuardedCall
 
@@ -35,6 +35,17 @@ class GuardedBoard:
 
     async def drop(self, id: str) -> None:
         await self._guard.call(lambda: self.behind.drop(id), seconds=SECONDS)
+
+
+class GuardedCache:
+    def __init__(self, behind: Cache, guard: GuardedCall) -> None:
+        self.behind, self._guard = behind, guard
+
+    async def get(self, tenant: str, name: str) -> str | None:
+        return await self._guard.call(lambda: self.behind.get(tenant, name), seconds=SECONDS)
+
+    async def put(self, tenant: str, name: str, value: str, *, seconds: int) -> None:
+        await self._guard.call(lambda: self.behind.put(tenant, name, value, seconds=seconds), seconds=SECONDS)
 
 
 class GuardedWindows:

@@ -1,4 +1,6 @@
-"""The port for deltas: the text of a model or of a command on its way to viewers while it is written."""
+"""The ports on storage that may be lost: deltas, the text of a model or of a command on its way to viewers while it is
+written; notices for operators; and values that can be computed again.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,9 @@ from typing import NamedTuple, Protocol
 
 START = "0-0"
 """The position before the first entry of every stream."""
+
+VALUE_MOST = 100_000
+"""Most characters of a cached value."""
 
 
 class Stream(NamedTuple):
@@ -71,6 +76,31 @@ class NoBoard:
         """Do nothing."""
 
     async def drop(self, id: str) -> None:
+        """Do nothing."""
+
+
+class Cache(Protocol):
+    """Values that can be computed again, by tenant and name. No decision of policy rests on one, and each expires.
+
+    Both calls raise `Unavailable` when the store does not answer in time: go on without.
+    """
+
+    async def get(self, tenant: str, name: str) -> str | None:
+        """Return a value; None if there is none, or no longer. Anything may write to the store: check what it holds."""
+        ...
+
+    async def put(self, tenant: str, name: str, value: str, *, seconds: int) -> None:
+        """Keep a value for so many seconds; one of more than `VALUE_MOST` characters is not kept."""
+        ...
+
+
+class NoCache:
+    """A cache without a store: it keeps nothing."""
+
+    async def get(self, tenant: str, name: str) -> str | None:
+        return None
+
+    async def put(self, tenant: str, name: str, value: str, *, seconds: int) -> None:
         """Do nothing."""
 
 

@@ -1,4 +1,4 @@
-"""Deltas in Redis streams, capped by MAXLEN and EXPIRE, with a timeout on every call."""
+"""Redis: deltas in streams, capped by MAXLEN and EXPIRE, and values that expire; with a timeout on every call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 from redis.typing import EncodableT, FieldT, KeyT, StreamIdT
 
-from libs.cache.ports import Delta, Notice, Stream, StreamEntry
+from libs.cache.ports import VALUE_MOST, Delta, Notice, Stream, StreamEntry
 from libs.cache.windows import Counted, Limit, LimitState, limit_state
 from libs.errors import Rejected, Unavailable
 
@@ -180,6 +180,22 @@ class RedisBoard:
             await self._redis.delete(_of_notice(id))
 
 
+class RedisCache:
+    """`Cache` over a client made by `connect`: `cache:{tenant}:{name}`."""
+
+    def __init__(self, redis: Redis, *, timeout: float = 0.25) -> None:
+        self._redis, self._timeout = redis, timeout
+
+    async def get(self, tenant: str, name: str) -> str | None:
+        async with _bounded(self._timeout):
+            return cast("str | None", await self._redis.get(_of_value(tenant, name)))
+
+    async def put(self, tenant: str, name: str, value: str, *, seconds: int) -> None:
+        if len(value) <= VALUE_MOST:
+            async with _bounded(self._timeout):
+                await self._redis.set(_of_value(tenant, name), value, ex=seconds)
+
+
 @asynccontextmanager
 async def _bounded(seconds: float) -> AsyncIterator[None]:
     try:
@@ -197,6 +213,10 @@ def _name(stream: Stream) -> str:
 def _of_limit(limit: Limit) -> str:
     whose = f":{quote(limit.whose, safe='')}" if limit.whose else ""
     return f"rate_limit:{{{quote(limit.tenant, safe='')}}}{whose}"
+
+
+def _of_value(tenant: str, name: str) -> str:
+    return f"cache:{quote(tenant, safe='')}:{quote(name, safe='')}"
 
 
 def _of_notice(id: str) -> str:

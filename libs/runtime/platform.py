@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from libs.bus.trimming import consumers
-from libs.cache.ports import NoBoard
+from libs.cache.ports import NoBoard, NoCache
 from libs.cache.windows import LocalWindows
 from libs.hooks import Gates
 from libs.resilience import GuardedCalls
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from libs.bus.ports import Bus
     from libs.bus.relay import Route
     from libs.bus.trimming import Readers
-    from libs.cache.ports import Board, Deltas
+    from libs.cache.ports import Board, Cache, Deltas
     from libs.cache.windows import Windows
     from libs.changes.writer import Writer
     from libs.clients.calls import Query
@@ -76,6 +76,7 @@ class Platform:
     data_dir: Path
     board: Board = field(default_factory=NoBoard)
     windows: Windows = field(default_factory=LocalWindows)
+    cache: Cache = field(default_factory=NoCache)
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """External tools, by name; `skills` also lists them, for services that do not run them."""
     agents: Mapping[str, Agent] = field(default_factory=dict)

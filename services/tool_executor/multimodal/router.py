@@ -17,7 +17,7 @@ from libs.runtime import Platform
 from libs.telemetry import logger, metrics
 from services.tool_executor import calls
 from services.tool_executor.multimodal.executions import Executions
-from services.tool_executor.multimodal.outcomes import OutcomeCache
+from services.tool_executor.multimodal.outcomes import outcomes
 from services.tool_executor.multimodal.registry import Registry
 from services.tool_executor.multimodal.tasks import Task
 
@@ -39,7 +39,7 @@ class Router:
         self, platform: Platform, registry: Registry, executions: Executions, *, most: CostTier, ranking: Ranking
     ) -> None:
         self._platform, self._registry, self._executions = platform, registry, executions
-        self._most, self._ranking, self._outcomes = most, ranking, OutcomeCache(platform)
+        self._most, self._ranking = most, ranking
 
     async def route(self, task: Task, brief: Brief, *, failed: Collection[str] = ()) -> Route:
         """Return who may do a task. Candidates that failed are left out; the next one replaces them.
@@ -85,7 +85,7 @@ class Router:
         if len(allowed) < 2:
             return allowed
         names = [producer.capability.name for producer in allowed]
-        by = scores(await self._outcomes.of(task.lease.tenant, task.step_type), names)
+        by = scores(await outcomes(self._platform, task.lease.tenant, task.step_type), names)
         if (best := max(names, key=lambda name: by[name])) != names[0] and by[best] > by[names[0]]:
             metrics.ranker_divergence.labels(task.step_type.value).inc()
             log.info("ranking differs", chosen=names[0], ranked=best, scores=dict(by), mode=self._ranking.value)

@@ -15,13 +15,16 @@ from prometheus_client import REGISTRY
 
 from libs.budgets import Amount, Limits
 from libs.budgets.postgres import PostgresBudgets
+from libs.cache.redis import RedisCache, connect
 from libs.clients import memory
 from libs.database import Dsns
 from libs.errors import Unavailable
-from libs.events import ToolFailed, ToolSucceeded
+from libs.events import OutcomeRecorded, ToolFailed, ToolSucceeded
 from libs.multimodal.ports import Brief, Producer, StepType
 from libs.objects import bodies
+from services.tool_executor.multimodal.outcomes import outcomes
 from tests.infrastructure import FEW, databases
+from tests.libs.cache.servers import running
 from tests.support import platform, producers
 from tests.support.platform import RunningPlatform, plan, scripted_model, skills
 from tests.support.producers import PICTURES, PLAIN, SVG, Drawing
@@ -182,7 +185,8 @@ async def test_price_above_the_budget_begins_no_attempt(start: Start, home: Dsns
     database = databases.database(home, FEW)
     async with start(shop, calls=(PICTURE,), budgets=PostgresBudgets(database, Limits(little, little, little))) as at:
         events = await run(at)
-        assert [failed.code for failed in failures(events)] == ["MAX_COST"]
+        (failed,) = failures(events)
+        assert (failed.code, "the next call may use up to $0.0400" in failed.error) == ("MAX_COST", True)
         assert (shop.briefs, await attempts(at)) == ([], [])
         assert "multimodal.tool.execute" in {record.action for record in await at.audited("s")}
     await database.close()
@@ -249,7 +253,7 @@ async def test_interrupted_free_attempt_goes_on_with_another_provider(start: Sta
     assert warning == "other/drawing was used in place of test/drawing: its program is not installed"
 
 
-@pytest.mark.requirement("S3-28", "S3-29")
+@pytest.mark.requirement("S3-28", "S3-29", "S3-36")
 async def test_unhealthy_candidate_is_left_out_and_named(start: Start) -> None:
     ill = Drawing(replace(PLAIN, provider="ill", priority=1), trouble="its program is not installed")
     async with start(ill, Drawing(), calls=(("make-documents.diagram", SOURCE),)) as at:
@@ -257,6 +261,15 @@ async def test_unhealthy_candidate_is_left_out_and_named(start: Start) -> None:
         (warning,) = first(events, ToolSucceeded).warnings
         assert warning == "test/drawing was used in place of ill/drawing: its program is not installed"
         assert ill.briefs == []
+        async with at.platform.database.read("tool_executor", platform.TENANT) as reader:
+            rows = await reader.fetch(CHECKED)
+    about = ("drawing", ["image"], "free")
+    assert [tuple(row) for row in rows] == [("ill", *about, "unhealthy"), ("test", *about, "healthy")]
+
+
+CHECKED = """
+select provider, tool_id, modalities, cost_tier, health_status from executor.multimodal_capabilities order by provider
+"""
 
 
 @pytest.mark.requirement("S3-14", "S3-24")
@@ -342,6 +355,38 @@ async def test_outcomes_are_summed_up_for_each_capability(start: Start) -> None:
         assert (sums["provider"], sums["attempts"], sums["successes"], sums["judged"]) == ("test", 1, 1, 1)
 
 
+@pytest.mark.requirement("S3-67", "S3-20")
+async def test_outcomes_are_cached_and_outlive_a_lost_redis(start: Start) -> None:
+    services, calls = (*platform.SERVICES, "memory_service"), (("make-documents.diagram", SOURCE),)
+    kind = "generate_diagram"
+    outcome = OutcomeRecorded(tool_id="drawing", provider="test", step_type=kind, success=True, latency_ms=7)
+    with running() as server:
+        async with (
+            connect(server.url) as redis,
+            start(Drawing(), calls=calls, names=services, cache=RedisCache(redis)) as at,
+        ):
+            seen = []
+            for n in (1, 2):
+                await at.publish(outcome, session="s")
+                async with asyncio.timeout(platform.WITHIN):
+                    while await asked(at) < n:
+                        await at.platform.bus.waiting()
+                seen.append((await outcomes(at.platform, platform.TENANT, StepType.DIAGRAM))["test/drawing"].attempts)
+            elsewhere = await outcomes(at.platform, "other", StepType.DIAGRAM)
+            await at.platform.cache.put(platform.TENANT, f"outcomes:{kind}", '{"test/drawing": 7}', seconds=300)
+            mended = await outcomes(at.platform, platform.TENANT, StepType.DIAGRAM)
+            server.stop()
+            lost = await outcomes(at.platform, platform.TENANT, StepType.DIAGRAM)
+    assert (seen, elsewhere) == ([1, 1], {})
+    assert [found["test/drawing"].attempts for found in (mended, lost)] == [2, 2]
+
+
+async def asked(at: RunningPlatform) -> int:
+    """Return the attempts that the memory service counts."""
+    found = await memory.outcomes(at.platform, platform.TENANT, "generate_diagram")
+    return sum(each["attempts"] for each in found)
+
+
 def divergences() -> float:
     name = "portfolio_ranker_shadow_divergence_total"
     return REGISTRY.get_sample_value(name, {"step_type": "generate_diagram"}) or 0.0
@@ -371,6 +416,17 @@ async def test_document_is_composed_of_assets_of_earlier_steps(start: Start) -> 
         events = await run(at)
         assert [failed.error for failed in failures(events)] == []
         assert (at.root / "work" / "overview.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.requirement("S0-15")
+async def test_document_about_commands_is_made(start: Start) -> None:
+    sections = [{"heading": "rm -rf", "text": "Never run `rm -rf /`."}]
+    args = {"title": "Explain rm -rf /", "prompt": "explain rm -rf /", "sections": sections, "format": "markdown"}
+    call = ("make-documents.document", {**args, "save_as": "commands.md"})
+    async with start(calls=(call,), local=True) as at:
+        events = await run(at)
+        assert [failed.error for failed in failures(events)] == []
+        assert "`rm -rf /`" in (at.root / "work" / "commands.md").read_text()
 
 
 async def test_pictures_of_the_folder_reach_the_producer(start: Start) -> None:
