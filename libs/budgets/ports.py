@@ -154,7 +154,7 @@ def _words(over: OverBudget) -> str:
     unit = "Cost" if over.unit == "cost" else "Token"
     return (
         f"{unit} limit for {of} reached ({_told(over.unit, balance.limit)}{when}): {_told(over.unit, balance.spent)}"
-        f" spent{held}; the next model call may use up to {_told(over.unit, over.worst)}"
+        f" spent{held}; the next call may use up to {_told(over.unit, over.worst)}"
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
-from unicodedata import category, east_asian_width
+from unicodedata import category
 
 from libs.errors import Rejected
+from libs.multimodal.renderer.labels import is_wide
 
 Json = Any
 MEDIA_TYPES: Mapping[str, str] = {
@@ -166,7 +167,7 @@ def _fonts(letter: str) -> str:
     """Return the Debian package of fonts for a letter."""
     if category(letter) == "So":
         return "fonts-noto-color-emoji"
-    return "fonts-noto-cjk" if east_asian_width(letter) in "WF" else "fonts-noto-core"
+    return "fonts-noto-cjk" if is_wide(letter) else "fonts-noto-core"
 
 
 class CannotProduce(Rejected):

@@ -141,7 +141,7 @@ async def test_gateway_asks_each_process_for_its_health(real: Up) -> None:
     assert len({each["pid"] for each in found}) == len(catalog.NAMES)
 
 
-@pytest.mark.requirement("A37")
+@pytest.mark.requirement("A37", "S3-61")
 async def test_every_panel_of_the_dashboards_has_data_after_a_turn(watched: Prometheus) -> None:
     # One test for all processes: the profile is started once.
     found = {name: await watched.ask(expression) for name, expression in panels()}

@@ -73,13 +73,17 @@ async def run(command: Sequence[str], given: bytes, limits: Limits, check: Calla
     try:
         return await children.run(command, given, seconds=limits.wait, most=limits.output, check=check)
     except children.CannotRun as error:
-        raise CannotProduce(ended(-signal.SIGXCPU, limits)) from error
+        raise CannotProduce(_slow(f"{limits.wait:g} s")) from error
 
 
 def ended(status: int, limits: Limits) -> str:
     """Return the reason a process was killed, with what to do about it."""
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
-        return f"it takes more than {limits.seconds} s to draw; draw at most 30 nodes, or fewer points"
+        return _slow(f"{limits.seconds} s of processor time")
     if status == -signal.SIGXFSZ:
         return f"the result has more than {limits.output >> 20} MiB; draw less, or a smaller picture"
     return "it takes too much memory, or its renderer failed on it; draw less"
+
+
+def _slow(limit: str) -> str:
+    return f"it takes more than {limit} to draw; draw at most 30 nodes, or fewer points"

@@ -115,6 +115,7 @@ class Text:
     command: tuple[str, ...]
     """Its first word is a file inside, or a program on the PATH that must be there too."""
     cure: str
+    limits: Limits = DRAWING
 
     async def produce(self, brief: Brief, *, check: Callable[[], None]) -> Made:
         """Draw it; the contract is `Producer.produce`."""
@@ -126,8 +127,8 @@ class Text:
         if missing := await self.problem():
             raise Unavailable(missing)
         assert self.file is not None
-        command = boxed(["sh", "-c", TOLD, "sh", *self.command], DRAWING, [(self.file, self.inside)])
-        status, raw = await run(command, brief.source.encode(), DRAWING, check)
+        command = boxed(["sh", "-c", TOLD, "sh", *self.command], self.limits, [(self.file, self.inside)])
+        status, raw = await run(command, brief.source.encode(), self.limits, check)
         if status != 0 or not raw:
             raise self._failed(status, raw.decode(errors="replace"))
         head = {"format": made, "side": side(brief), "model": self.program, "labels": labels(brief)}
@@ -144,7 +145,7 @@ class Text:
     def _failed(self, status: int, told: str) -> CannotProduce:
         """Return the error of a run, with the line of the source that the program names."""
         if status in KILLED or not told or OUT_OF_MEMORY.search(told):
-            return CannotProduce(f"{self.program} failed: {ended(-9 if status in KILLED else status, DRAWING)}")
+            return CannotProduce(f"{self.program} failed: {ended(-9 if status in KILLED else status, self.limits)}")
         found = LINE.search(told)
         words = " ".join(LINE.sub("", TITLE.sub("", told)).split())
         line = int(found[found.lastgroup or 0]) if found else None

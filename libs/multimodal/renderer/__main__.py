@@ -17,7 +17,7 @@ from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from unicodedata import category, east_asian_width
+from unicodedata import category
 
 if not __package__:
     sys.path.append(str(Path(__file__).resolve().parents[3]))
@@ -25,7 +25,7 @@ if not __package__:
 from libs.multimodal.renderer import svg
 from libs.multimodal.renderer.confine import confine
 from libs.multimodal.renderer.frames import packed, unpacked
-from libs.multimodal.renderer.labels import Measure
+from libs.multimodal.renderer.labels import Measure, is_wide
 
 Answer = tuple[dict[str, Any], list[bytes]]
 SCALE_MOST = 2.0
@@ -85,7 +85,7 @@ def _width(text: str, size: float, bold: bool) -> float:
     """Measure with the font that Mermaid's layout is made with. Wide letters, such as Chinese, are not in it."""
     from mermaidx.font_metrics import get_font
 
-    narrow = "".join(letter for letter in text if east_asian_width(letter) not in "WF")
+    narrow = "".join(letter for letter in text if not is_wide(letter))
     width = float(get_font("bold" if bold else "normal").measure(narrow, size)["width"])
     return width + (len(text) - len(narrow)) * size
 
@@ -223,7 +223,7 @@ def clean(head: Mapping[str, Any], blobs: Sequence[bytes]) -> Answer:
 
 def _about(text: str, size: float, bold: bool) -> float:
     """Estimate a width with a font that is not here."""
-    return size * sum(1.0 if east_asian_width(letter) in "WF" else 0.5 for letter in text)
+    return size * sum(1.0 if is_wide(letter) else 0.5 for letter in text)
 
 
 def _drawing(

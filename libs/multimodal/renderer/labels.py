@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from html import escape
+from unicodedata import east_asian_width
 
 Measure = Callable[[str, float, bool], float]
 """Returns the width of a text of this size, bold or not."""
@@ -20,6 +21,11 @@ LETTERING = re.compile(r"font-size\s{0,9}:\s{0,9}(\d{1,3}(?:\.\d{1,4})?)px")
 SIZE, LINE_HEIGHT, BASELINE = 16.0, 1.5, 0.35
 """Pixels, and shares of them: the size and line height of Mermaid's HTML, whatever the drawing's texts have."""
 LETTERS_MOST = 5_000
+
+
+def is_wide(letter: str) -> bool:
+    """Return whether a letter is as wide as high, such as a Chinese one (UAX 11)."""
+    return east_asian_width(letter) in "WF"
 
 
 class Label:

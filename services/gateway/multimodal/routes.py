@@ -203,7 +203,14 @@ async def make_link(
     with the key that made it.
     """
     cause, allowed, asset = await _permitted(here, who, asset_id)
-    key_id, path = key_id_of(who, "key", "web"), f"{ROOT}/{asset_id}"
+    path = f"{ROOT}/{asset_id}"
+    try:
+        key_id = key_id_of(who, "key", "web")
+    except KeyNeeded:
+        raise KeyNeeded(
+            f"a link ends with the API key that made it, and a token has none; download {path} with the token, or make "
+            "the link with an API key"
+        ) from None
     ends = int(here.platform.clock.now().timestamp()) + _lifetime(here, body)
     if who.expires is not None:
         ends = min(ends, int(who.expires.timestamp()))

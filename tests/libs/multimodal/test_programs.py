@@ -3,8 +3,10 @@
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -13,6 +15,7 @@ from deploy.local import diagrams
 from deploy.local.cache import Unprovided
 from libs.multimodal.ports import Brief, CannotProduce, Made, Producer, StepType
 from libs.multimodal.producers import local
+from libs.multimodal.producers.programs import DRAWING, Text
 from libs.multimodal.renderer import svg
 from tests.libs.multimodal.test_producers import Cancelled
 
@@ -36,6 +39,14 @@ CHAIN = {
     "d2": "".join(f"n{n} -> n{n * 7 % 300}\n" for n in range(300)),
     "plantuml": "@startuml\n" + "".join(f"A{n} --> A{n * 7 % 300}\n" for n in range(300)) + "@enduml\n",
 }
+LAUGHS = (
+    "vars: {\n  a0: "
+    + "ha" * 30
+    + "\n"
+    + "".join(f"  a{n}: {f'${{a{n - 1}}}' * 40}\n" for n in range(1, 8))
+    + "}\nx: ${a7}\n"
+)
+"""A label of ten terabytes, by variables of variables."""
 ENDLESS = "@startuml\n!function $f($n)\n!return $f($n + 1) + $f($n + 2)\n!endfunction\nA -> B: $f(1)\n@enduml\n"
 
 
@@ -148,6 +159,27 @@ async def test_hundred_thousand_nodes_are_refused(producer: Callable[[str], Prod
 
     with pytest.raises(CannotProduce, match="draw fewer nodes"):
         await make(producer(tool), source)
+
+
+async def test_memory_beyond_its_bound_ends_the_program_alone(producer: Callable[[str], Producer]) -> None:
+    others = inside("d2")
+    with pytest.raises(CannotProduce, match="D2 failed: it takes too much memory"):
+        await make(producer("d2"), LAUGHS)
+    assert inside("d2") <= others
+    assert (await make(producer("d2"), "a -> b")).data
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"), [({"wait": 0.1}, r"0\.1 s to"), ({"seconds": 1}, "1 s of processor time")]
+)
+async def test_slow_program_is_told_the_limit_that_it_met(
+    producer: Callable[[str], Producer], limits: dict[str, Any], words: str
+) -> None:
+    d2 = producer("d2")
+    assert isinstance(d2, Text)
+    assert not await d2.problem()
+    with pytest.raises(CannotProduce, match=f"it takes more than {words}"):
+        await make(replace(d2, limits=replace(DRAWING, **limits)), CHAIN["d2"])
 
 
 @pytest.mark.requirement("S3-72")

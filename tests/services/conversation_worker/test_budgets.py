@@ -62,7 +62,7 @@ async def test_call_that_might_overspend_ends_the_turn_with_the_limit(
         told = await ended(on)
         assert (told.state, told.reason, on.there.asked) == ("failed", reason, [])
         assert f"limit for this {account} reached ({'$0.0010' if unit == 'cost' else '1,000 tokens'}" in told.detail
-        assert "the next model call may use up to" in told.detail
+        assert "the next call may use up to" in told.detail
         assert (await account_of(on)).tokens.spent == 0
 
 

@@ -9,10 +9,16 @@ import httpx
 import pytest
 
 from libs import ids
+from libs.database import Dsns
 from libs.identity.roles import BUNDLES
+from libs.keys import Keys
+from libs.policy import Policy
+from libs.skills import Skills
 from services.gateway.identity import links
+from tests.services.gateway.identity.test_tokens import AUDIENCE, issuing
 from tests.services.gateway.multimodal import test_jobs
-from tests.services.gateway.multimodal.test_jobs import SVG, Jobs
+from tests.services.gateway.multimodal.test_jobs import SVG, Executor, Jobs
+from tests.services.gateway.running import running_gateway
 
 Json = Any
 DAY = {"seconds": 86_400}
@@ -101,6 +107,27 @@ async def test_link_of_another_counts_before_the_own_key(jobs: Jobs) -> None:
         assert (await eve.get(jobs.path)).status_code == 404
         assert (await eve.get(url)).content == SVG
         assert outcome(await eve.post(f"{jobs.path}/link")) == (404, "NO_SUCH_ASSET")
+
+
+@pytest.mark.requirement("S3-35", "S3-50")
+async def test_caller_with_a_token_is_led_to_the_download(
+    gateway_where: Dsns, rules: Policy, keys: Keys, owner: str, skills: Skills
+) -> None:
+    executor = Executor(keys)
+    ports: Json = {"policy": rules, "keys": keys, "skills": skills, "clients": {"tool_executor": executor.client}}
+    async with issuing() as issuer:
+        issuer.claims = {"tenant": "local", "roles": ["user"]}
+        oidc = {"oidc": {"issuer": issuer.url, "audience": [AUDIENCE]}}
+        async with (
+            running_gateway(gateway_where, owner, **ports, settings=oidc) as gateway,
+            gateway.client(issuer.token()) as ada,
+        ):
+            by_token = Jobs(gateway, executor, ada)
+            await by_token.made()
+            refused = await ada.post(f"{by_token.path}/link")
+            assert outcome(refused) == (403, "KEY_NEEDED")
+            assert f"download {by_token.path} with the token" in refused.json()["detail"]
+            assert (await ada.get(by_token.path)).content == SVG
 
 
 async def test_key_that_ends_soon_lends_no_longer(jobs: Jobs) -> None:
