@@ -172,7 +172,7 @@ async def test_memory_beyond_its_bound_ends_the_program_alone(producer: Callable
 @pytest.mark.parametrize(
     ("limits", "words"), [({"wait": 0.1}, r"0\.1 s to"), ({"seconds": 1}, "1 s of processor time")]
 )
-async def test_slow_program_is_told_the_limit_that_it_met(
+async def test_slow_program_names_the_limit_that_it_exceeds(
     producer: Callable[[str], Producer], limits: dict[str, Any], words: str
 ) -> None:
     d2 = producer("d2")
