@@ -16,5 +16,5 @@ class Settings(BaseModel):
     """Memories that may wait for consolidation: more than 0.8 of them start a sleep."""
     mind_seconds: float = Field(default=5.0, ge=0)
     """Seconds for which recalls use a person's feedback and neuromodulators as they were read."""
-    index_from: int = Field(default=5_000, ge=2)
+    index_from: int = Field(default=3_000, ge=2)
     """Memories of one scope from which an index proposes what is compared; below, all are."""
