@@ -92,10 +92,10 @@ def persona(
     with connected() as client:
         if clear:
             client.delete(path)
-        shown = client.put(path, {"text": " ".join(text)}) if text else _persona(client, path)
+        shown = client.put(path, {"text": " ".join(text)}) if text else client.get(path)
     if as_json:
         print_json(shown)
-    elif shown is None:
+    elif not shown["text"]:
         console.print(Text("No manner is asked for; `suma memory persona Answer in one line.` does.", style="dim"))
     else:
         console.print(Text(words.plain(shown["text"])))
@@ -156,17 +156,6 @@ def _last_answer(client: Client) -> str:
     if not completed or completed[-1] is None:
         raise Usage("the newest session has no answer yet; name a turn with --turn")
     return completed[-1]
-
-
-def _persona(client: Client, path: str) -> Any:
-    from services.cli.errors import Refused
-
-    try:
-        return client.get(path)
-    except Refused as refused:
-        if refused.status == 404:
-            return None
-        raise
 
 
 def _report(client: Client, id: str) -> Any:

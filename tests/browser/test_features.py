@@ -220,7 +220,8 @@ async def test_answer_is_rated_and_its_memories_slept_on(person: Visitor, live: 
     page = await person.open(f"/chat/{session}")
     await page.get_by_role("button", name="Good answer").click()
     await page.get_by_label("Why?").fill("Exactly these two.")
-    await page.get_by_role("button", name="Send").last.click()
+    await page.get_by_label("Why?").press("Enter")
+    await expect(page.get_by_label("Why?")).to_have_count(0)
     await expect(page.get_by_role("button", name="Good answer", pressed=True)).to_be_enabled()
     page = await person.open("/memory")
     await expect(page.get_by_role("region", name="Ratings")).to_contain_text("Exactly these two.")
@@ -239,6 +240,7 @@ async def test_mood_and_manner_are_set(person: Visitor, live: Live) -> None:
     await level.press("Home")
     await page.get_by_label("Manner of answers").fill("Answer in one line.")
     await page.get_by_role("region", name="Manner").get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Saved.")).to_be_visible()
     async with live.installation.api() as api:
         shown = await api.get("/v1/memory/personas/default")
         assert shown.json()["text"] == "Answer in one line."

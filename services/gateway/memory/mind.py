@@ -142,7 +142,6 @@ class SleepState(ResponseModel):
     sleeps: list[SleepReport]
 
 
-NO_PERSONA = Refusal(404, "NO_PERSONA", "There is no persona of this name; put one first.")
 CONFLICT = Refusal(409, "CONFLICT", "A sleep is running, or there is nothing to take back.")
 
 
@@ -198,10 +197,13 @@ async def modulate(here: Here, who: Authenticated, body: ModulatorLevels) -> Res
     return JSONResponse(await mind.modulate(here.platform, who.tenant, who.id, _scopes(who), levels))
 
 
-@router.get("/v1/memory/personas/{agent}", response_model=PersonaShown, responses=raises(NO_PERSONA))
+@router.get("/v1/memory/personas/{agent}", response_model=PersonaShown)
 async def persona(here: Here, who: CanReadMemory, agent: Annotated[Agent, Path()]) -> Response:
-    """Return how the caller wants an agent's answers written."""
-    return JSONResponse(await mind.persona(here.platform, who.tenant, who.id, agent))
+    """Return how the caller wants an agent's answers written; an empty text if nothing is asked for."""
+    try:
+        return JSONResponse(await mind.persona(here.platform, who.tenant, who.id, agent))
+    except NotFound:
+        return JSONResponse({"id": agent, "text": ""})
 
 
 @router.put("/v1/memory/personas/{agent}", response_model=PersonaShown)

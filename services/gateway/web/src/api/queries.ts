@@ -233,11 +233,7 @@ export const moodQuery = queryOptions({ queryKey: ["memory", "mood"], queryFn: (
 /** How answers of the default agent are to be written; empty if nothing is asked for. */
 export const personaQuery = queryOptions({
   queryKey: ["memory", "persona"],
-  queryFn: () =>
-    data(api.GET("/v1/memory/personas/{agent}", { params: { path: { agent: "default" } } })).then(({ text }) => text, (error: unknown) => {
-      if (asProblem(error).status !== 404) throw error;
-      return "";
-    }),
+  queryFn: async () => (await data(api.GET("/v1/memory/personas/{agent}", { params: { path: { agent: "default" } } }))).text,
 });
 
 /** Reports of sleeps, read again while one runs. */
