@@ -128,12 +128,22 @@ def _rest(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 @asynccontextmanager
 async def running_memory(
-    where: Dsns, *, embedder: Embedder | None = None, **ports: Any
+    where: Dsns,
+    *,
+    embedder: Embedder | None = None,
+    fault: Callable[[str], None] = lambda point: None,
+    **ports: Any,
 ) -> AsyncIterator[RunningMemory]:
+    """`fault` is called at each fault point, before it is counted."""
     points = Points()
+
+    def point(name: str) -> None:
+        fault(name)
+        points(name)
+
     ports.setdefault("settings", {GROUP: {"mind_seconds": 0}})
     clients: dict[str, Callable[[], httpx.AsyncClient]] = {}
-    async with platform(where, point=points, embedder=embedder or HashedEmbedder(), clients=clients, **ports) as given:
+    async with platform(where, point=point, embedder=embedder or HashedEmbedder(), clients=clients, **ports) as given:
         service = build(given)
         assert service.api is not None
         transport = httpx.ASGITransport(app=service.api.app)

@@ -1,5 +1,7 @@
 """Sleep: merges what says the same, links what is near, can be undone, and hinders no recall."""
 
+import asyncio
+from collections import Counter
 from typing import Any
 
 import asyncpg
@@ -8,10 +10,14 @@ import pytest
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.database import Dsns
+from libs.errors import Unavailable
 from libs.events import RememberRequested
 from libs.keys import Keys
 from libs.policy.rego import RegoPolicy
-from services.memory_service.mind.sleeping import BATCH, LOOKS_EACH
+from libs.search.embedder import HashedEmbedder
+from services.memory_service.mind.sleeping import BATCH, LOOKS_EACH, Sleeping
+from services.memory_service.mind.store import MindStore
+from services.memory_service.mind.writing import MindWriting
 from tests.services.memory_service.running import RunningMemory, running_memory
 
 OWNER = {"scopes": ["memory"]}
@@ -141,5 +147,43 @@ async def test_sleep_begins_by_itself_under_load(where: Dsns, keys: Keys, law: R
     assert (rested["cognitive_load"], rested["sleeps"][0]["merged"]) == (0.0, LOOKS_EACH + 2)
 
 
-def _wanted(id: str) -> RememberRequested:
-    return RememberRequested(memory_id=id, kind="message", text=BLUE, user="ada", scopes=("memory",))
+@pytest.mark.requirement("S3-06")
+async def test_sleep_goes_on_where_a_process_ended(where: Dsns, keys: Keys, law: RegoPolicy) -> None:
+    seen = Counter[str]()
+
+    def broken(point: str) -> None:
+        seen[point] += 1
+        if point == "memory_service:sleep:finish:before" and seen[point] > 1:
+            raise Unavailable("the process is about to end")
+
+    async with running_memory(where, keys=keys, policy=law, fault=broken) as first:
+        for n in range(BATCH + 5):
+            await first.remember(f"number {n % BATCH}", memory_id=f"m-{n:02}")
+        await first.ask("POST", "/sleep/run", OWNER)
+        await first.points.passed(FINISHED.format("sleep"), 1)
+    async with running_memory(where, keys=keys, policy=law) as second:
+        await second.points.passed(FINISHED.format("sleep"), 1)
+        [report] = (await second.ask("GET", "/sleep")).json()["sleeps"]
+        assert (report["state"], report["scanned"], report["merged"]) == ("done", BATCH + 5, 5)
+
+
+@pytest.mark.requirement("S3-06", "S3-58")
+async def test_no_sleep_begins_by_itself_in_degradation(at: RunningMemory) -> None:
+    embedder, store = HashedEmbedder(), MindStore(at.platform.database)
+    writing = MindWriting(at.platform.policy, embedder)
+    sleeping = Sleeping(store, writing, embedder, at.platform.writer.apply, load_memories=1)
+    degraded = iter((True, False))
+    sleeping.rests_while(lambda: next(degraded))
+    for person in ("ada", "bob"):
+        await at.remember(BLUE, user=person)
+        for _ in range(LOOKS_EACH):
+            sleeping.look("acme", _wanted("m-1", person))
+    watching = asyncio.create_task(sleeping.watch())
+    await at.points.passed(FINISHED.format("sleep"), 1)
+    watching.cancel()
+    sleeps = {user: (await at.ask("GET", "/sleep", user=user)).json()["sleeps"] for user in ("ada", "bob")}
+    assert [len(sleeps["ada"]), len(sleeps["bob"])] == [0, 1]
+
+
+def _wanted(id: str, user: str = "ada") -> RememberRequested:
+    return RememberRequested(memory_id=id, kind="message", text=BLUE, user=user, scopes=("memory",))
