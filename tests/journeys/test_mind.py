@@ -104,3 +104,30 @@ async def test_sleep_is_run_and_undone_over_the_api(own: Installation, there: Ve
         assert (again.status_code, again.json()["code"]) == (409, "CONFLICT")
         await sent(client, "DELETE", "/v1/memory/personas/default")
         assert (await get(client, "/v1/memory/personas/default"))["text"] == ""
+
+
+GUIDE = {
+    "rate up that was right": "rated up",
+    "ratings": "that was right",
+    "ratings --reset": "that was right",
+    "sleep": "done",
+    "sleeps": "Memories that wait for sleep:",
+    "wake": "undid the sleep",
+    "mood --noradrenaline 0.4": "recent memories come first",
+    "mood --noradrenaline 0": "focus 0.50",
+    "persona Answer in one line.": "Answer in one line.",
+    "persona --clear": "No manner is asked for",
+    "search files": "words #1",
+}
+"""The commands of docs/memory.md, and a part of the answer to each."""
+
+
+@pytest.mark.requirement("S3-06", "S3-12")
+async def test_commands_of_the_guide_answer_as_it_says(live: Installation) -> None:
+    folder = live.folder / "guided"
+    folder.mkdir()
+    (folder / "a.txt").write_text("a")
+    assert (await live.suma("run", "list my files", "--in", str(folder))).code == 0
+    for command, part in GUIDE.items():
+        answer = await live.suma("memory", *command.split())
+        assert part in answer.out, (command, answer)
