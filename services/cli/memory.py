@@ -182,7 +182,8 @@ def _memory(memory: dict[str, Any]) -> tuple[str, ...]:
 
 def _recalled(memory: dict[str, Any]) -> tuple[str, ...]:
     because = ", ".join(map(_reason, memory["sources"]))
-    return memory["id"], f"{memory['score']:.2f}", because, words.line(memory["text"], TEXT_MOST)
+    text = words.line(memory["text"], TEXT_MOST) + (" (something newer was said)" if memory["newer"] else "")
+    return memory["id"], f"{memory['score']:.2f}", because, text
 
 
 def _reason(source: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ FACT: dict[str, Any] = {
 }
 MEMORY = {"id": "m-1", "text": "Sorted\x1b[2J invoices.", "kind": "outcome", "created_at": "2026-03-02T09:15:06Z"}
 SOURCES = [{"name": "vectors", "rank": 1, "contribution": 0.5}, {"name": "feedback", "rank": 0, "contribution": 0.07}]
-FOUND = {**MEMORY, "score": 0.97, "sources": SOURCES}
+FOUND = {**MEMORY, "score": 0.97, "sources": SOURCES, "newer": "m-2"}
 
 
 class Remembering(Server):
@@ -72,7 +72,7 @@ def test_empty_memory_says_how_to_begin(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_search_shows_score_reason_and_lag(monkeypatch: pytest.MonkeyPatch) -> None:
     result = asked(monkeypatch, Remembering(), "search", "invoices", "march")
-    for part in ("0.97", "vectors #1, feedback +0.07", "Not consolidated yet: 31 memories"):
+    for part in ("0.97", "vectors #1, feedback +0.07", "something newer", "Not consolidated yet: 31 memories"):
         assert part in result.output
 
 
