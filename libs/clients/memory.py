@@ -15,18 +15,20 @@ ABOUT_MOST = 500
 """Characters of a text that facts are chosen by."""
 
 
-async def recall(caller: Caller, tenant: str, session: str | None, text: str, user: str, most: int) -> list[str]:
-    """Return up to `most` remembered texts of `user` that fit `text`, best first. Raises what `call` raises."""
+async def recall(caller: Caller, tenant: str, session: str | None, text: str, user: str, most: int) -> Sequence[Json]:
+    """Return up to `most` memories of `user` that fit `text`, best first: `id`, `text`, `score` and `sources`. Raises
+    what `call` raises.
+    """
     if most < 1:
         return []
     if is_near(caller, SERVICE):
-        texts: list[str] = await call_near(
+        near: Sequence[Json] = await call_near(
             caller, SERVICE, "recall", tenant, session=session, user=user, query=text, most=most
         )
-        return texts
+        return near
     asked = {"query": text, "top_k": most, "fitting": True}
     found = await call(caller, SERVICE, "POST", "/recall", tenant=tenant, session=session, user=user, json=asked)
-    return [memory["text"] for memory in found["memories"]]
+    return list(found["memories"])
 
 
 async def facts(caller: Caller, tenant: str, user: str, *, history: bool = False, about: str = "") -> Sequence[Json]:

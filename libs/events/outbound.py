@@ -8,7 +8,7 @@ from pydantic import Field
 
 from libs.events.base import Event, event
 from libs.events.topics import OUTBOUND
-from libs.events.values import Args, Asset, Candidate, Diff, Json, Mark, Plan, Review, StepState, Usage
+from libs.events.values import Args, Asset, Candidate, Diff, Json, Mark, Plan, Review, StepState, Usage, Value
 
 
 @event("suma.turn.queued.v1", OUTBOUND)
@@ -49,6 +49,30 @@ class TurnAnalysed(Event):
     intent: str
     sentiment: str
     tags: tuple[str, ...] = ()
+
+
+class RankedBy(Value):
+    """A ranking's part in the score of a memory: the place there, or 0 for what is no ranking, such as a rating."""
+
+    name: str
+    rank: int
+    contribution: float
+
+
+class RecalledMemory(Value):
+    """A memory by its id: a forgotten one leaves no text here. `sources` explain its score."""
+
+    id: str
+    score: float
+    sources: tuple[RankedBy, ...] = ()
+
+
+@event("suma.memories.recalled.v1", OUTBOUND)
+class MemoriesRecalled(Event):
+    """The turn is planned with these memories of its session, best first."""
+
+    turn_id: str
+    memories: tuple[RecalledMemory, ...]
 
 
 @event("suma.turn.ended.v1", OUTBOUND)
@@ -215,6 +239,7 @@ Outbound: TypeAlias = (
     | TurnDegraded
     | TurnStarted
     | TurnAnalysed
+    | MemoriesRecalled
     | TurnEnded
     | PlanProposed
     | StepChanged

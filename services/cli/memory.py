@@ -86,6 +86,24 @@ def search(
 
 
 @app.command()
+def recalled(
+    turn: Annotated[str | None, typer.Argument(help="A turn (default: the last of the newest session).")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the memories that a turn was planned with, best first, and why; exit code 1 if it had none."""
+    with connected() as client:
+        given = client.get(f"/v1/turns/{turn or mind.last_answer(client)}/memories")
+    if as_json:
+        print_json(given)
+    elif not given["memories"]:
+        console.print(Text("It was planned without memories: nothing of its session fitted.", style="dim"))
+    else:
+        print_table(("memory", "score", "because", "text"), map(_recalled, given["memories"]))
+    if not given["memories"]:
+        raise typer.Exit(NOT_DONE)
+
+
+@app.command()
 def forget(
     what: Annotated[list[str], typer.Argument(metavar="WORDS|ID", help="A fact in words, or the ID of a memory.")],
     yes: Yes = False,
@@ -182,7 +200,8 @@ def _memory(memory: dict[str, Any]) -> tuple[str, ...]:
 
 def _recalled(memory: dict[str, Any]) -> tuple[str, ...]:
     because = ", ".join(map(_reason, memory["sources"]))
-    text = words.line(memory["text"], TEXT_MOST) + (" (something newer was said)" if memory["newer"] else "")
+    text = "(forgotten)" if memory["text"] is None else words.line(memory["text"], TEXT_MOST)
+    text += " (something newer was said)" if memory.get("newer") else ""
     return memory["id"], f"{memory['score']:.2f}", because, text
 
 

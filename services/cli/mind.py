@@ -36,7 +36,7 @@ def rate(
     if turn and memory:
         raise Usage("name a turn or a memory, not both")
     with connected() as client:
-        path = f"/v1/memory/memories/{memory}" if memory else f"/v1/turns/{turn or _last_answer(client)}"
+        path = f"/v1/memory/memories/{memory}" if memory else f"/v1/turns/{turn or last_answer(client)}"
         rated = client.put(f"{path}/rating", {"score": SCORES[verdict], "comment": " ".join(why or ())})
     print_done(rated, "taken back" if verdict == "none" else f"rated {verdict}", as_json=as_json)
 
@@ -148,13 +148,13 @@ def wake(
 HEADINGS = ("sleep", "state", "began", "looked at", "merged", "linked")
 
 
-def _last_answer(client: Client) -> str:
+def last_answer(client: Client) -> str:
     """Return the last turn of the newest session that has an answer."""
     if (session := client.newest_session()) is None:
         raise Usage("no session yet: start one with `suma run`")
     completed = [event.turn_id for event in client.past_events(session) if event.type == "message.completed"]
     if not completed or completed[-1] is None:
-        raise Usage("the newest session has no answer yet; name a turn with --turn")
+        raise Usage("the newest session has no answer yet; name a turn")
     return completed[-1]
 
 

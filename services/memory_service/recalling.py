@@ -6,7 +6,8 @@ A reranker, if there is one, orders the best of them again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from libs.clock import Clock, SystemClock
 from libs.errors import Unavailable
@@ -135,10 +136,10 @@ class Recalling:
             log.warning("recalled without the reranker")
             return matches
 
-    async def recall_texts(
+    async def recall_near(
         self, tenant: str, *, session: str | None, user: str, query: str, most: int
-    ) -> Sequence[str]:
-        """Return the best memories of a session that fit as texts, for callers in this process.
+    ) -> Sequence[dict[str, Any]]:
+        """Return the best memories of a session that fit, for callers in this process.
 
         Raises:
             SessionMissing: no session is named.
@@ -147,7 +148,10 @@ class Recalling:
         if session is None:
             raise SessionMissing
         found = await self.recall(Scope(tenant, SESSION, session, user), query, most)
-        return [memory.text for memory in found.fitting]
+        return [
+            {"id": one.id, "text": one.text, "score": one.score, "sources": [asdict(source) for source in one.sources]}
+            for one in found.fitting
+        ]
 
 
 def without_fillers(query: str) -> str:

@@ -62,7 +62,7 @@ def build(platform: Platform) -> Service:
         kinds=[knowledge.kind, extracting.kind, *minds.kinds, *upkeep.kinds],
         api=Api(minds.install(api.build(context, knowledge))),
         queries={
-            "recall": recalling.recall_texts,
+            "recall": recalling.recall_near,
             "manner": minds.recent.manner,
             "known": knowing.known,
             "named": knowing.named,

@@ -39,10 +39,9 @@ async def sent(client: httpx.AsyncClient, method: str, path: str, body: Any = No
     return answer.json() if answer.content else None
 
 
-async def turn_of(client: httpx.AsyncClient, own: Installation) -> tuple[str, str]:
-    """Run a turn in a new session, and return the ids of both."""
-    made = await sent(client, "POST", "/v1/sessions", {"root": str(own.folder)})
-    session = made["session_id"]
+async def turn_of(client: httpx.AsyncClient, own: Installation, session: str = "") -> tuple[str, str]:
+    """Run a turn in this session, or a new one, and return the ids of both."""
+    session = session or (await sent(client, "POST", "/v1/sessions", {"root": str(own.folder)}))["session_id"]
     turn = (await sent(client, "POST", f"/v1/sessions/{session}/messages", {"text": "list my files"}))["turn_id"]
     async with asyncio.timeout(60):
         while (shown := await get(client, f"/v1/turns/{turn}"))["ended_at"] is None:
@@ -104,6 +103,28 @@ async def test_sleep_is_run_and_undone_over_the_api(own: Installation, there: Ve
         assert (again.status_code, again.json()["code"]) == (409, "CONFLICT")
         await sent(client, "DELETE", "/v1/memory/personas/default")
         assert (await get(client, "/v1/memory/personas/default"))["text"] == ""
+
+
+@pytest.mark.requirement("S0-04")
+async def test_turn_shows_the_memories_that_it_was_planned_with(own: Installation, there: Vendor) -> None:
+    there.play(LIST, said("One file."), LIST, said("The same file."))
+    await own.start()
+    async with own.api() as client:
+        session, first = await turn_of(client, own)
+        assert (await get(client, f"/v1/turns/{first}/memories"))["memories"] == []
+        async with asyncio.timeout(60):
+            while not (await get(client, "/v1/memory/search", query="files", session=session))["memories"]:
+                await asyncio.sleep(0.05)
+        asked = len(there.asked)
+        _, turn = await turn_of(client, own, session)
+        given = (await get(client, f"/v1/turns/{turn}/memories"))["memories"]
+        assert given
+        assert all(one["text"] in there.asked[asked].text and one["sources"] for one in given)
+        await sent(client, "DELETE", f"/v1/memory/memories/{given[0]['id']}")
+        again = (await get(client, f"/v1/turns/{turn}/memories"))["memories"]
+        assert again == [{**given[0], "text": None}, *given[1:]]
+        shown = await own.suma("memory", "recalled", turn)
+        assert (shown.code, "(forgotten)" in shown.out) == (0, True), shown.err
 
 
 GUIDE = {

@@ -7,14 +7,24 @@ come soon; otherwise a lease waits for them.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from libs import ids
 from libs.clients import NotConfigured, executor, is_near, memory
 from libs.errors import SumaError
-from libs.events import NAMES, KnownFact, Passage, PlanRequested, Touched, TurnDegraded
+from libs.events import (
+    NAMES,
+    KnownFact,
+    MemoriesRecalled,
+    Passage,
+    PlanRequested,
+    RecalledMemory,
+    Touched,
+    TurnDegraded,
+)
 from libs.leases import Lease, NewLease
 from libs.scheduling import leave_gate
 from libs.telemetry import logger
@@ -37,12 +47,15 @@ ATTACHED = "attachments"
 
 log = logger("conversation")
 
+Remembered: TypeAlias = Mapping[str, Any]
+"""A memory: `id`, `text`, `score` and `sources`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """`memories` is None if their service is unavailable; `known` are facts about the person."""
 
-    memories: list[str] | None = None
+    memories: Sequence[Remembered] | None = None
     known: tuple[KnownFact, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     passages: tuple[Passage, ...] = ()
@@ -116,7 +129,10 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
     """Ask the committee for a plan, with this context."""
     if found.memories is None:
         uow.emit(TurnDegraded(turn_id=uow.turn.turn_id, missing="memory", detail=WITHOUT_MEMORIES))
-    memories = tuple(found.memories or ())
+    memories = found.memories or ()
+    if memories and not uow.turn.asked:
+        recalled = tuple(RecalledMemory.model_validate(one) for one in memories)
+        uow.emit(MemoriesRecalled(turn_id=uow.turn.turn_id, memories=recalled))
     if memories or found.facts:
         # Memories are of this session, so what they rest on is known; the facts are names and counts.
         uow.touch(NAMES)
@@ -127,7 +143,7 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
     knowledge = found.knowledge if await passages.permit_known(context, uow, found.knowledge) else ()
     task = context.task(
         uow.conversation,
-        memories=memories,
+        memories=tuple(one["text"] for one in memories),
         passages=(*knowledge, *fitting),
         known=found.known,
         facts=found.facts,
@@ -139,7 +155,9 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 
 
-async def _memories(context: TurnContext, tenant: str, conversation: Conversation) -> list[str] | None:
+async def _memories(
+    context: TurnContext, tenant: str, conversation: Conversation
+) -> Sequence[Remembered] | None:
     """Return the memories; None if their service is unavailable, so that the turn goes on without and says so."""
     assert conversation.turn is not None
     message, session = conversation.turn.message, conversation.session.session_id

@@ -100,6 +100,21 @@ class RecalledList(ResponseModel):
     """Some vectors are of an earlier embedder, so meaning counts for less until they are replaced."""
 
 
+class TurnMemory(ResponseModel):
+    """A memory that a turn was planned with. `sources` explain its score of that time."""
+
+    id: str
+    text: str | None
+    """Null for a memory that was forgotten since, or that is another person's."""
+    score: float
+    sources: tuple[Ranking, ...]
+
+
+class TurnMemories(ResponseModel):
+    turn_id: str
+    memories: tuple[TurnMemory, ...]
+
+
 class HeldCounts(ResponseModel):
     """The number of rows that are kept of the caller, by table."""
 

@@ -33,9 +33,12 @@ from services.gateway.memory.models import (
     MemoryList,
     MemoryShown,
     RecalledList,
+    TurnMemories,
+    TurnMemory,
 )
 from services.gateway.memory.store import Held, PersonStore
 from services.gateway.sessions.context import Here, NoSuchSession, Sessions
+from services.gateway.sessions.routes import NoSuchTurn, turn_of
 
 router = APIRouter(route_class=StrictRoute, tags=["memory"])
 
@@ -127,6 +130,16 @@ async def search(
     return RecalledList.model_validate(found)
 
 
+@router.get("/v1/turns/{turn_id}/memories", responses=raises(NoSuchTurn))
+async def recalled(here: Here, who: CanReadMemory, turn_id: Annotated[Id, Path()]) -> TurnMemories:
+    """List the memories that a turn was planned with, best first, and the rankings that chose them then."""
+    turn = await turn_of(here, who, turn_id)
+    given = await here.store.recalled_for(who.tenant, turn.session_id, turn.turn_id)
+    texts = [await _text(here, who, one["id"]) for one in given]
+    shown = tuple(TurnMemory(**one, text=text) for one, text in zip(given, texts, strict=True))
+    return TurnMemories(turn_id=turn.turn_id, memories=shown)
+
+
 @router.get("/v1/memory/held")
 async def held(here: Here, who: CanReadMemory) -> HeldCounts:
     """Count what is kept of the caller, by table."""
@@ -160,6 +173,13 @@ async def erase(request: Request, here: Here, who: Authenticated, key: Idempoten
         return CommandResult(Changeset(cause).emit(record).start(lease), {"erasure_id": lease.id})
 
     return await commands.write(here, who, IdempotentRequest.of(request, key, None), decide)
+
+
+async def _text(here: Sessions, who: Principal, id: str) -> str | None:
+    try:
+        return str((await memory.memory(here.platform, who.tenant, who.id, id))["text"])
+    except NotFound:
+        return None
 
 
 async def facts(here: Sessions, who: Principal, *, history: bool = False, about: str = "") -> FactList:

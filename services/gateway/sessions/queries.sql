@@ -55,6 +55,12 @@ from gateway.turns where tenant_id = :tenant and turn_id = :turn;
 select coalesce(min(seq) - 1, 0) from gateway.session_events
 where tenant_id = :tenant and session_id = :session and turn_id = :turn;
 
+-- name: recalled_for(tenant, session, turn)$
+-- The memories that a turn was planned with, as JSON.
+select e.data ->> 'memories' from gateway.session_events e
+where e.tenant_id = :tenant and e.session_id = :session and e.turn_id = :turn and e.event_type = 'suma.memories.recalled.v1'
+order by e.seq limit 1;
+
 -- name: open_question(tenant, session, turn)^
 -- The event with which a turn asked a person last, unless that is answered: a turn has one open question.
 select q.seq, q.event_type, q.turn_id, q.occurred_at, q.data::text as data, q.correlation

@@ -111,6 +111,11 @@ class Store(Reads):
         row = await self._row(_numbered, queries.open_question, tenant, session=session, turn=turn)
         return row[0] if row is not None else None
 
+    async def recalled_for(self, tenant: str, session: str, turn: str) -> Sequence[Mapping[str, Any]]:
+        """Return the memories that a turn was planned with, best first: `id`, `score` and `sources`."""
+        found = await self._one(queries.recalled_for, tenant, session=session, turn=turn)
+        return orjson.loads(found) if found is not None else ()
+
     async def turn_began(self, tenant: str, session: str, turn: str) -> int:
         """Return the number before the turn's first event."""
         return int(await self._one(queries.turn_began, tenant, session=session, turn=turn))

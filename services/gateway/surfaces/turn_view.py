@@ -17,6 +17,7 @@ from libs.events import (
     Args,
     ClarificationReplied,
     ClarificationRequested,
+    MemoriesRecalled,
     MessageCompleted,
     Plan,
     PlanProposed,
@@ -88,7 +89,7 @@ def fold(view: TurnView, item: Numbered) -> TurnView:
             return replace(view, usage=usage)
         case TurnEnded(state=state):
             return replace(view, state=state)
-        case TurnDegraded() | TurnAnalysed() | WorkspaceChanged() | None:
+        case TurnDegraded() | TurnAnalysed() | MemoriesRecalled() | WorkspaceChanged() | None:
             return view
         case event:
             assert_never(event)

@@ -48,6 +48,10 @@ class Remembering(Server):
             return {"export": "suma"}
         if "/facts/" in path or "/memories/" in path:
             return {"forgotten": 1}
+        if path.startswith("/v1/turns/"):
+            gone = {"id": "m-2", "text": None, "score": 0.5, "sources": []}
+            given = [{"id": "m-1", "text": MEMORY["text"], "score": 0.97, "sources": SOURCES}, gone]
+            return {"turn_id": "t-1", "memories": given if self.knows else []}
         known = [FACT] if "/facts" in path else [FOUND if "/search" in path else MEMORY]
         lag = {"waiting": 31, "lagging": False}
         return {"facts": known if self.knows else [], "memories": known if self.knows else [], **lag}
@@ -74,6 +78,15 @@ def test_search_shows_score_reason_and_lag(monkeypatch: pytest.MonkeyPatch) -> N
     result = asked(monkeypatch, Remembering(), "search", "invoices", "march")
     for part in ("0.97", "vectors #1, feedback +0.07", "something newer", "Not consolidated yet: 31 memories"):
         assert part in result.output
+
+
+def test_memories_of_a_turn_are_shown_with_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Remembering()
+    result = asked(monkeypatch, server, "recalled", "t-1")
+    assert (result.exit_code, server.asked) == (0, ["/v1/turns/t-1/memories"])
+    for part in ("Sorted", "0.97", "vectors #1, feedback +0.07", "(forgotten)"):
+        assert part in result.output
+    assert asked(monkeypatch, Remembering(knows=False), "recalled", "t-1").exit_code == 1
 
 
 def test_search_without_match_exits_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +128,21 @@ def test_unfinished_erasure_exits_with_one(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize(
     "command",
-    ["list", "search", "forget", "export", "erase", "rate", "ratings", "mood", "persona", "sleep", "sleeps", "wake"],
+    [
+        "list",
+        "search",
+        "recalled",
+        "forget",
+        "export",
+        "erase",
+        "rate",
+        "ratings",
+        "mood",
+        "persona",
+        "sleep",
+        "sleeps",
+        "wake",
+    ],
 )
 def test_each_command_explains_itself(command: str) -> None:
     assert CliRunner().invoke(memory.app, [command, "--help"]).exit_code == 0

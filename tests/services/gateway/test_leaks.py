@@ -134,6 +134,7 @@ PROBES: dict[str, Probe] = {
     "POST /v1/skills/{name}/approve": Probe(body={**SKILL, "digest": "0" * 64}, shows=True),
     "POST /v1/skills/{name}/revoke": Probe(body=SKILL, shows=True),
     "PUT /v1/turns/{turn_id}/rating": Probe(body={"score": 1}),
+    "GET /v1/turns/{turn_id}/memories": HIDDEN,
     "PUT /v1/memory/memories/{memory_id}/rating": Probe(body={"score": 1}),
     "GET /v1/memory/ratings": OWN,
     "GET /v1/memory/adaptation": OWN,

@@ -218,6 +218,13 @@ export const memorySearchQuery = (words: string, session: string) =>
     enabled: words !== "",
   });
 
+/** The memories that a turn was planned with, and the rankings that chose them then. */
+export const recalledQuery = (turn: string) =>
+  queryOptions({
+    queryKey: ["memory", "recalled", turn],
+    queryFn: () => data(api.GET("/v1/turns/{turn_id}/memories", { params: { path: { turn_id: turn } } })),
+  });
+
 /** What the signed-in person rated; the component that rates reads it again. */
 export const ratingsQuery = queryOptions({
   queryKey: ["memory", "ratings"],

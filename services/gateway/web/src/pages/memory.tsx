@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { BookMarked, Download, Pencil, Search, ShieldAlert, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
-import { factsQuery, memoriesQuery, memorySearchQuery, sessionsQuery, turnsQuery } from "@/api/queries";
+import { factsQuery, memoriesQuery, memorySearchQuery, recalledQuery, sessionsQuery, turnsQuery } from "@/api/queries";
 import { Dialog } from "@/components/dialog";
 import { More } from "@/components/more";
 import { Empty, Loaded } from "@/components/states";
@@ -137,29 +137,62 @@ function reasonOf({ name, rank, contribution }: Recalled["sources"][number]): st
   return rank > 0 ? `${name} no. ${String(rank)} (${share})` : `${name} (${contribution > 0 ? "+" : ""}${share})`;
 }
 
-/** What a turn's words recall in its session, with the ranks behind each score. */
+function Score({ score, sources }: Pick<Recalled, "score" | "sources">) {
+  return <span className="text-sm text-muted">score {score.toFixed(2)}: {sources.map(reasonOf).join(" + ")}</span>;
+}
+
+/** The memories that a task was planned with, as they were chosen then. */
+function Given({ turn }: { turn: string }) {
+  return (
+    <>
+      <h3 className="mt-4 font-medium">Planned with</h3>
+      <Loaded query={useQuery(recalledQuery(turn))} empty={({ memories }) => memories.length === 0 && <p className="text-sm text-muted">No memory of its session fitted when it was planned.</p>}>
+        {({ memories }) => (
+          <ol className={LIST}>
+            {memories.map(({ id, text, score, sources }) => (
+              <li key={id} className={ROW}>
+                <span className="min-w-0 flex-1 basis-56 [overflow-wrap:anywhere]">{text ?? "Forgotten since"}</span>
+                <Score score={score} sources={sources} />
+              </li>
+            ))}
+          </ol>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+/** What a turn was given of its session's memories, and what its words recall now, with the ranks behind each score. */
 function Recall() {
   const sessions = useInfiniteQuery(sessionsQuery()).data?.pages[0]?.sessions ?? [];
   const [session, setSession] = useState("");
   const [words, setWords] = useState("");
+  const [task, setTask] = useState("");
   const turns = useQuery(turnsQuery(session)).data?.turns ?? [];
   const asked = useLater(words.trim());
   const query = useQuery(memorySearchQuery(asked, session));
   return (
-    <Section title="Recall" about="Choose a session and one of its tasks to see which memories fit it now, and why; or search all in words of your own.">
+    <Section title="Recall" about="Choose a session and one of its tasks to see which memories it was planned with, which fit it now, and why; or search all in words of your own.">
       <div className="flex flex-wrap gap-3">
-        <SelectField label="Session" value={session} onChange={(event) => { setSession(event.target.value); setWords(""); }} className="min-w-0 flex-1 basis-52">
+        <SelectField label="Session" value={session} onChange={(event) => { setSession(event.target.value); setTask(""); setWords(""); }} className="min-w-0 flex-1 basis-52">
           <option value="">All sessions</option>
           {sessions.map(({ session_id, title }) => <option key={session_id} value={session_id}>{title ?? "Untitled"}</option>)}
         </SelectField>
         {turns.length > 0 && (
-          <SelectField label="Task" value={words} onChange={(event) => { setWords(event.target.value); }} className="min-w-0 flex-1 basis-52">
+          <SelectField
+            label="Task"
+            value={task}
+            onChange={({ target }) => { setTask(target.value); setWords(turns.find(({ turn_id }) => turn_id === target.value)?.text ?? ""); }}
+            className="min-w-0 flex-1 basis-52"
+          >
             <option value="">Words of my own</option>
-            {turns.filter(({ text }) => text !== "").map(({ turn_id, text }) => <option key={turn_id} value={text}>{text.slice(0, 80)}</option>)}
+            {turns.filter(({ text }) => text !== "").map(({ turn_id, text }) => <option key={turn_id} value={turn_id}>{text.slice(0, 80)}</option>)}
           </SelectField>
         )}
         <TextField label="Search" type="search" placeholder="Words of a memory" value={words} onChange={(event) => { setWords(event.target.value); }} className="min-w-0 flex-1 basis-52" />
       </div>
+      {task !== "" && <Given turn={task} />}
+      {task !== "" && asked !== "" && <h3 className="mt-4 font-medium">Fits now</h3>}
       {asked !== "" && (
         <Loaded query={query} empty={({ memories }) => memories.length === 0 && <Empty icon={Search} title="No memory fits" />}>
           {({ memories, waiting, lagging }) => (
@@ -169,7 +202,7 @@ function Recall() {
                   <li key={id} className={ROW}>
                     <span className="min-w-0 flex-1 basis-56 [overflow-wrap:anywhere]">{text}</span>
                     {newer && <Badge tone="warn">a newer memory may replace it</Badge>}
-                    <span className="text-sm text-muted">score {score.toFixed(2)}: {sources.map(reasonOf).join(" + ")}</span>
+                    <Score score={score} sources={sources} />
                     <Thumbs subject={id} of="memory" />
                   </li>
                 ))}

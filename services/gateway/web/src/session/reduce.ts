@@ -55,6 +55,7 @@ const HANDLERS: Handlers = {
   "turn.queued": (_, data) => ({ state: "queued", position: data.position }),
   "turn.started": (_, data, { time }) => ({ state: "running", startedAt: time, position: null, text: data.text, agent: data.agent ?? null, undo: data.message_id !== null ? null : data.text === "redo" ? "redo" : "undo" }),
   "turn.analysed": (_, data) => ({ intent: data.intent }),
+  "memories.recalled": () => ({}),
   "turn.degraded": (now, data) => ({ missing: [...now.missing, data.missing] }),
   "turn.ended": (_, data, { time }) => ({
     state: data.state,
