@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 from pydantic import Field
 
-from libs.events.base import Event, event
+from libs.events.base import Event, Value, event
 from libs.events.topics import OUTBOUND
-from libs.events.values import Args, Asset, Candidate, Diff, Json, Mark, Plan, Review, StepState, Usage, Value
+from libs.events.values import Args, Asset, Candidate, Diff, Json, Mark, Plan, Review, StepState, Usage
 
 
 @event("suma.turn.queued.v1", OUTBOUND)

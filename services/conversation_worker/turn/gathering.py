@@ -155,9 +155,7 @@ async def request_plan(context: TurnContext, uow: UnitOfWork, found: Gathered) -
     uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 
 
-async def _memories(
-    context: TurnContext, tenant: str, conversation: Conversation
-) -> Sequence[Remembered] | None:
+async def _memories(context: TurnContext, tenant: str, conversation: Conversation) -> Sequence[Remembered] | None:
     """Return the memories; None if their service is unavailable, so that the turn goes on without and says so."""
     assert conversation.turn is not None
     message, session = conversation.turn.message, conversation.session.session_id

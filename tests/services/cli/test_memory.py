@@ -49,7 +49,7 @@ class Remembering(Server):
         if "/facts/" in path or "/memories/" in path:
             return {"forgotten": 1}
         if path.startswith("/v1/turns/"):
-            gone = {"id": "m-2", "text": None, "score": 0.5, "sources": []}
+            gone: dict[str, Any] = {"id": "m-2", "text": None, "score": 0.5, "sources": []}
             given = [{"id": "m-1", "text": MEMORY["text"], "score": 0.97, "sources": SOURCES}, gone]
             return {"turn_id": "t-1", "memories": given if self.knows else []}
         known = [FACT] if "/facts" in path else [FOUND if "/search" in path else MEMORY]

@@ -194,7 +194,7 @@ async def test_any_query_has_an_answer(at: RunningMemory, query: str) -> None:
 async def test_another_service_recalls_through_its_client(at: RunningMemory) -> None:
     await at.remember("invoices are in the blue folder")
     found = await recall(at.platform, "acme", "s-1", "where are the invoices?", "ada", 3)
-    assert found == ["invoices are in the blue folder"]
+    assert [(one["text"], bool(one["sources"])) for one in found] == [("invoices are in the blue folder", True)]
 
 
 async def test_recall_says_that_nothing_fits(at: RunningMemory) -> None:

@@ -139,7 +139,7 @@ async def test_reservation_is_kept_if_the_vendor_may_have_charged(there: Vendor,
     ids=["502 in HTML", "HTML", "502"],
 )
 async def test_answer_of_no_model_costs_nothing_and_is_reported(there: Vendor, bank: Bank, turn: Turn) -> None:
-    budgets = bank.budgets(turn=Amount(60_000, 10**9))
+    budgets = bank.budgets(turn=Amount(80_000, 10**9))
     guard = GuardedCall("model", Rules(failures=99, rest=60.0))
     async with speaking(there.play(*[turn] * 9), budgets, guard) as model:
         for _ in range(3):
