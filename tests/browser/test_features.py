@@ -16,6 +16,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from services.catalog import NAMES
 from tests.browser.rows import insert_dead_letters
+from tests.browser.states import screenshot
 from tests.browser.visitor import OPTIONS, Live, Visitor, approval, ask, chromium, contents, ended, known, undo
 from tests.journeys.test_start_and_stop import approve_all, seen
 from tests.libs.skills.folders import skill
@@ -212,6 +213,8 @@ async def test_recall_explains_why_a_memory_fits_a_task(person: Visitor, live: L
     await recall.get_by_label("Session").select_option(session)
     await recall.get_by_label("Task").select_option(index=1)
     await expect(recall.get_by_role("listitem").first).to_contain_text(re.compile(r"score \d\.\d\d: \w+ no\. \d"))
+    await expect(recall).to_contain_text("No memory of its session fitted when it was planned.")
+    await screenshot(page, "recall")
 
 
 @pytest.mark.requirement("S3-06", "S3-12")
