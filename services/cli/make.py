@@ -89,13 +89,15 @@ def cancel(job: JobArg, as_json: Json = False) -> None:
 
 @app.command()
 def capabilities(as_json: Json = False) -> None:
-    """List what makes pictures and documents here, with cost and health; exit code 1 if that is not enabled."""
+    """List what makes pictures and documents here, with cost, time and health; exit code 1 if that is not enabled."""
     with connected() as client:
         found = client.get(CAPABILITIES)
     if as_json:
         print_json(found)
     elif found["enabled"]:
-        print_table(("tool", "by", "makes", "cost", "health", "problem"), map(_capability, found["capabilities"]))
+        print_table(
+            ("tool", "by", "makes", "cost", "time", "health", "problem"), map(_capability, found["capabilities"])
+        )
     else:
         console.print(Text(words.line(found["problem"], 200), style="yellow"))
     if not found["enabled"]:
@@ -203,7 +205,8 @@ def _step(step: dict[str, Any]) -> list[tuple[str, ...]]:
 def _capability(one: dict[str, Any]) -> tuple[str, ...]:
     made = words.line(", ".join(one["formats"]), TEXT_MOST)
     problem = words.line(one["problem"], TEXT_MOST)
-    return one["tool_id"], one["provider"], made, one["cost_tier"], one["health_status"], problem
+    took = f"{one['latency_ms'] / 1000:.2f} s" if one["latency_ms"] is not None else ""
+    return one["tool_id"], one["provider"], made, one["cost_tier"], took, one["health_status"], problem
 
 
 def _cost(micros: int) -> str:

@@ -239,7 +239,7 @@ async def provenance(here: Here, who: CanRead, asset_id: AssetId) -> Provenance:
 
 @router.get("/v1/multimodal/capabilities")
 async def list_capabilities(here: Here, who: CanBrowse) -> CapabilityList:
-    """List what makes pictures and documents here, with its formats, cost and health."""
+    """List what makes pictures and documents here, with its formats, cost, time and health."""
     if not here.platform.skills.multimodal:
         return CapabilityList(enabled=False, problem=str(Disabled()), capabilities=[])
     found = await multimodal.capabilities(here.platform, who.tenant)

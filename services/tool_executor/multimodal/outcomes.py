@@ -6,7 +6,8 @@ holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from pydantic import TypeAdapter, ValidationError
@@ -40,3 +41,14 @@ async def outcomes(platform: Platform, tenant: str, step_type: StepType) -> Mapp
     with suppress(Unavailable):
         await platform.cache.put(tenant, name, CACHED.dump_json(fresh).decode(), seconds=KEPT_SECONDS)
     return fresh
+
+
+async def latencies(platform: Platform, tenant: str, step_types: Iterable[StepType]) -> Mapping[str, int]:
+    """Return the mean time of a tenant's attempts in ms, by capability; of those that have any."""
+    times: dict[str, int] = {}
+    attempts: dict[str, int] = {}
+    for found in await asyncio.gather(*(outcomes(platform, tenant, each) for each in step_types)):
+        for name, sums in found.items():
+            times[name] = times.get(name, 0) + sums.latency_ms
+            attempts[name] = attempts.get(name, 0) + sums.attempts
+    return {name: round(times[name] / tried) for name, tried in attempts.items() if tried}

@@ -54,8 +54,8 @@ class Entry:
 
 
 class Registry:
-    def __init__(self, platform: Platform, producers: Iterable[Producer] = ()) -> None:
-        self._platform = platform
+    def __init__(self, platform: Platform, producers: Iterable[Producer] = (), *, every: float = CHECK_SECONDS) -> None:
+        self._platform, self._every = platform, every
         self._entries: dict[str, Entry] = {}
         self._checking = asyncio.Lock()
         for producer in producers:
@@ -116,10 +116,10 @@ class Registry:
         }
 
     async def watch(self) -> None:
-        """Check the health of every capability each minute, until cancelled."""
+        """Check the health of every capability again and again, until cancelled."""
         while self._entries:
             await self.check()
-            await asyncio.sleep(CHECK_SECONDS)
+            await asyncio.sleep(self._every)
 
     async def ready(self) -> None:
         """Return once the health of every capability was checked: before, all would seem to work."""

@@ -53,7 +53,15 @@ JOB: dict[str, Any] = {
     "warnings": ["another provider took over"],
     "cost_micros": 20_000,
 }
-ABLE = {"tool_id": "vega", "provider": "local", "formats": ["svg"], "cost_tier": "free", "health_status": "healthy"}
+ABLE = {
+    "tool_id": "vega",
+    "provider": "local",
+    "formats": ["svg"],
+    "cost_tier": "free",
+    "latency_ms": 420,
+    "health_status": "healthy",
+}
+NEW = {**ABLE, "provider": "shop", "latency_ms": None}
 
 
 class Making(Server):
@@ -66,7 +74,7 @@ class Making(Server):
     @override
     def answer(self, path: str, body: Any) -> Any:
         if "capabilities" in path:
-            able = [{**ABLE, "problem": ""}] if self.enabled else []
+            able = [{**each, "problem": ""} for each in (ABLE, NEW)] if self.enabled else []
             return {"enabled": self.enabled, "problem": "" if self.enabled else "set the flag", "capabilities": able}
         if path.endswith("/cancel"):
             return {"turn_id": "j1"}
@@ -96,7 +104,8 @@ def test_cancel_asks_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_capabilities_exit_with_one_where_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "healthy" in asked(monkeypatch, Making(), "capabilities").output
+    said = asked(monkeypatch, Making(), "capabilities").output
+    assert ("healthy" in said, "0.42 s" in said, "None" in said) == (True, True, False)
     off = asked(monkeypatch, Making(enabled=False), "capabilities")
     assert (off.exit_code, "set the flag" in off.output) == (1, True)
 

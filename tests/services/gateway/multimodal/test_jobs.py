@@ -62,7 +62,8 @@ class Executor:
         if path == "capabilities":
             known = {"tool_id": "vega", "provider": "local", "modalities": ["image"], "formats": ["svg"]}
             health = {"health_status": "healthy", "problem": "", "checked_at": None}
-            return JSONResponse({"capabilities": [{**known, **health, "constraints": {}, "cost_tier": "free"}]})
+            about = {"constraints": {}, "cost_tier": "free", "latency_ms": 420}
+            return JSONResponse({"capabilities": [{**known, **health, **about}]})
         if self.asset is None or path.split("/")[1] != self.asset["id"]:
             return JSONResponse({"detail": "no such asset"}, 404)
         if path.endswith("/content"):
@@ -248,9 +249,10 @@ async def test_others_see_neither_job_nor_asset(jobs: Jobs) -> None:
         assert (await eve.get("/v1/multimodal/jobs")).json()["jobs"] == []
 
 
-async def test_capabilities_are_listed_with_their_health(jobs: Jobs) -> None:
+async def test_capabilities_are_listed_with_health_and_latency(jobs: Jobs) -> None:
     told = (await jobs.http.get("/v1/multimodal/capabilities")).json()
-    assert (told["enabled"], told["capabilities"][0]["health_status"]) == (True, "healthy")
+    (able,) = told["capabilities"]
+    assert (told["enabled"], able["health_status"], able["latency_ms"]) == (True, "healthy", 420)
 
 
 @pytest.mark.requirement("S3-13")

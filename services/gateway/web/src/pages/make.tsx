@@ -134,10 +134,12 @@ function Capabilities({ found }: { found: Schemas["CapabilityShown"][] }) {
       {found.length === 0 && <p className="text-muted">None is registered.</p>}
       {found.length > 0 && (
         <ul className={LIST}>
-          {found.map(({ tool_id, provider, formats, cost_tier, health_status, problem }) => (
+          {found.map(({ tool_id, provider, formats, cost_tier, latency_ms, health_status, problem }) => (
             <li key={`${provider}/${tool_id}`} className={ROW}>
               <span className="min-w-0 flex-1 basis-56 font-medium [overflow-wrap:anywhere]">{tool_id}</span>
-              <span className="text-sm text-muted">{provider}, {formats.join(", ")}, {cost_tier}</span>
+              <span className="text-sm text-muted">
+                {provider}, {formats.join(", ")}, {cost_tier}{latency_ms !== null && `, ${duration(latency_ms)}`}
+              </span>
               <Badge tone={health_status === "healthy" ? "ok" : "warn"}>{health_status}</Badge>
               {problem && <p className="w-full text-sm text-warn [overflow-wrap:anywhere]">{problem}</p>}
             </li>
