@@ -27,7 +27,7 @@ from tests.chaos.turn_scenario import approving
 from tests.infrastructure import PACE, shift
 from tests.support import producers
 from tests.support.platform import build_platform, law, skills
-from tests.support.producers import PICTURES, SVG, Drawing
+from tests.support.producers import PICTURES, PLAIN, SVG, Drawing
 
 TYPES = {"task_id": "types", "step_type": "generate_chart", "modality": "image", "inputs": {"of": "file_types"}}
 PARTS = {
@@ -44,6 +44,8 @@ BOUGHT = json.dumps({"version": "1.0", "tasks": [CAT]})
 SOLD = "shop:sold"
 """The point in the middle of a paid call: the shop has done it, and has not answered."""
 CALLS, PRICE = "calls", 40_000
+DRAWING, JOINED = "drawing", "joined"
+"""Notes of files: a diagram is being drawn, and it may be done as a second process has joined."""
 SETTINGS = {"tool_executor": {"multimodal": {"producers": ["tests.support.producers:given"]}}}
 EXECUTIONS = "select * from executor.multimodal_executions order by step_index, attempt"
 ASSETS = """
@@ -56,12 +58,16 @@ UNSWEPT = "select count(*) from bus.leases where kind = 'assets' and not input ?
 
 @asynccontextmanager
 async def making_scenario(
-    where: Dsns, world: str, member: str, point: Point, *, keyed: bool = False
+    where: Dsns, world: str, member: str, point: Point, *, keyed: bool = False, waiting: bool = False
 ) -> AsyncIterator[Stage]:
-    """The three services, offline, with a person who approves; a `keyed` shop does a request with a known key once."""
+    """The three services, offline, with a person who approves; a `keyed` shop does a request with a known key once, and
+    diagrams that are `waiting` are drawn only once a second process has joined."""
     costly = replace(PICTURES, provider="shop", formats=("png",), cost_micros=PRICE, destination="shop.example")
     shop = replace(costly, constraints={"honours_keys": keyed})
     producers.PRODUCERS[:] = [Drawing(shop, partial(_sold, Path(world) / CALLS, point))]
+    if waiting:
+        first = replace(PLAIN, provider="waiting", priority=1)
+        producers.PRODUCERS.append(Drawing(first, partial(_drawn, Path(world))))
     ports: dict[str, Any] = {"policy": await law(), "member": member, "point": point}
     enabled = replace(skills(), multimodal=True)
     home = build_platform(where, Path(world), settings=SETTINGS, skills=enabled, **ports)
@@ -73,6 +79,13 @@ async def _sold(calls: Path, point: Point, brief: Brief) -> bytes:
     with calls.open("a") as file:
         file.write(f"{brief.key}\n")
     point(SOLD)
+    return SVG
+
+
+async def _drawn(world: Path, brief: Brief) -> bytes:
+    (world / DRAWING).touch()
+    while not (world / JOINED).exists():
+        await asyncio.sleep(TICK)
     return SVG
 
 

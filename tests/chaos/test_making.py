@@ -4,6 +4,7 @@ makes one asset, the file is there once, nothing is left over, and nothing is bo
 from __future__ import annotations
 
 import hashlib
+import signal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,27 @@ from typing import Any
 import asyncpg
 import pytest
 
+from libs import ids
 from libs.database import Dsns
-from tests.chaos.driver import DENSE, die, survive
-from tests.chaos.making_scenario import BOUGHT, JOB, PRICE, SOLD, Left, left, making_scenario, sold, swept
+from libs.runtime.host import host
+from tests.chaos.driver import DENSE, WITHIN, die, doomed, survive, time_flies, until_over
+from tests.chaos.making_scenario import (
+    BOUGHT,
+    DRAWING,
+    JOB,
+    JOINED,
+    PRICE,
+    SOLD,
+    Left,
+    left,
+    making_scenario,
+    sold,
+    swept,
+)
+from tests.chaos.outside_scenario import noticed
 from tests.chaos.turn_story import ENDS, MESSY, accept, folder, tree
+from tests.infrastructure import PACE
+from tests.support.processes import Child
 
 DOCUMENT, COMMIT = 3, 4
 """The executor's calls of the job: chart, diagram, document, commit."""
@@ -95,6 +113,30 @@ async def test_killed_job_goes_on_and_makes_each_asset_once(home: Dsns, tmp_path
     # The attempt of an interrupted step was taken over under a newer lease; a step that had ended was left alone.
     assert all(after[id]["token"] > token for id, token in interrupted.items())
     assert [after[each["id"]] for each in before.of("succeeded")] == before.of("succeeded")
+
+
+@pytest.mark.requirement("A10", "S3-15", "S3-66")
+async def test_two_executors_share_a_job_and_one_is_killed(home: Dsns, tmp_path: Path) -> None:
+    scenario = partial(making_scenario, waiting=True)
+    (turn,) = await accept(home, tmp_path, ["job"], text=JOB)
+    # It makes the chart, and dies with the diagram made and not yet recorded, while the other one is at work too.
+    child = Child(doomed, scenario, home, str(tmp_path), MAKING[1], 2)
+    try:
+        await noticed(tmp_path / DRAWING)
+        async with (
+            scenario(home, str(tmp_path), ids.new(), lambda point: None) as (platform, services),
+            host(platform, services, pace=PACE),
+        ):
+            (chart,) = (await left(home, tmp_path)).of("succeeded")
+            (tmp_path / JOINED).touch()
+            assert await child.ended(WITHIN) == -signal.SIGKILL
+            async with time_flies(platform):
+                await until_over(home, services)
+    finally:
+        child.kill()
+    executions = (await made_once(home, tmp_path, turn)).executions
+    assert executions[0] == chart
+    assert [each["provider"] for each in executions] == ["local", "waiting", "local"]
 
 
 @pytest.mark.requirement("A10", "A34", "S3-15")

@@ -104,6 +104,19 @@ WHEN: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             'suma_writer_commit_seconds_bucket{le="+Inf"}': "0+60x60",
         },
     ),
+    "SumaMakingSlow": (
+        {
+            'multimodal_execution_latency_seconds_bucket{provider="local",le="5"}': "0+9x60",
+            'multimodal_execution_latency_seconds_bucket{provider="local",le="10"}': "0+10x60",
+            'multimodal_execution_latency_seconds_bucket{provider="local",le="+Inf"}': "0+10x60",
+        },
+        {
+            'multimodal_execution_latency_seconds_bucket{provider="shop",le="10"}': "0x60",
+            'multimodal_execution_latency_seconds_bucket{provider="shop",le="+Inf"}': "0+10x60",
+            'multimodal_execution_latency_seconds_bucket{provider="local",le="2.5"}': "0+10x60",
+            'multimodal_execution_latency_seconds_bucket{provider="local",le="+Inf"}': "0+10x60",
+        },
+    ),
     "SumaLoopLag": ({'suma_loop_lag_seconds{service="s"}': "1x60"}, {'suma_loop_lag_seconds{service="s"}': "0.01x60"}),
     "SumaLogGrows": (
         {'suma_bus_oldest_record_seconds{topic="t"}': "5000000x90"},
