@@ -182,7 +182,7 @@ class CapabilityShown(ResponseModel):
     formats: list[str]
     constraints: dict[str, Any]
     cost_tier: str
-    latency_ms: int | None
+    latency_ms: int | None = None
     """The mean time of the tenant's attempts, as of at most five minutes ago; null without any."""
     health_status: str
     checked_at: datetime | None
