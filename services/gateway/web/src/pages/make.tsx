@@ -138,7 +138,7 @@ function Capabilities({ found }: { found: Schemas["CapabilityShown"][] }) {
             <li key={`${provider}/${tool_id}`} className={ROW}>
               <span className="min-w-0 flex-1 basis-56 font-medium [overflow-wrap:anywhere]">{tool_id}</span>
               <span className="text-sm text-muted">
-                {provider}, {formats.join(", ")}, {cost_tier}{latency_ms !== null && `, ${duration(latency_ms)}`}
+                {provider}, {formats.join(", ")}, {cost_tier}{typeof latency_ms === "number" && `, ${duration(latency_ms)}`}
               </span>
               <Badge tone={health_status === "healthy" ? "ok" : "warn"}>{health_status}</Badge>
               {problem && <p className="w-full text-sm text-warn [overflow-wrap:anywhere]">{problem}</p>}
