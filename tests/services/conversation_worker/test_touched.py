@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -86,6 +86,10 @@ class Obedient(Scripted):
         yield ModelText("done")
 
 
+async def no_passages(tenant: str, **about: Any) -> list[Any]:
+    return []
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def running(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningPlatform]:
     async with (
@@ -96,6 +100,9 @@ async def running(server: Postgres, tmp_path_factory: pytest.TempPathFactory) ->
         folder, tools = tmp_path_factory.mktemp("touched"), [*effect_tools.tools(there), Paid(there)]
         async with platform.run_platform(where, folder, model=Obedient(), tools=tools) as made:
             made.folder("notes0.csv", "notes1.csv", ".ssh/known0.csv", ".ssh/known1.csv")
+            near = cast("dict[str, Any]", made.platform.near)
+            # A passage that is found in time is a read of its own, before the first call.
+            near["tool_executor"] = {**near["tool_executor"], "passages": no_passages}
             yield made
 
 
