@@ -58,7 +58,7 @@ async def remembered(scenario: Scenario, session: str, text: str) -> None:
     said = RememberRequested(memory_id=ids.new(), kind="message", text=text, user=WHO, scopes=("*",))
     await scenario.at.publish(said, session=session)
     async with asyncio.timeout(WITHIN):
-        while text not in await recall(scenario.at.platform, TENANT, session, text, WHO, 5):
+        while text not in [one["text"] for one in await recall(scenario.at.platform, TENANT, session, text, WHO, 5)]:
             await scenario.at.platform.bus.waiting()
 
 
