@@ -1,6 +1,6 @@
 """A test that does not end within minutes fails, and says where each thread and task waits.
 
-Without a limit, one such test takes all the time of a run, and nobody learns which it was.
+Without a limit, one hung test uses up the whole run, and the output does not name it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ GRACE = 60.0
 """Seconds after which a process that did not heed the limit is ended: its interpreter is stuck."""
 AGAIN = 1.0
 """Seconds between raises: asyncio only logs what is raised within a callback."""
-
 INNER = 12
 """Frames of a thread that are printed."""
 SUSPENDED = (("cr_frame", "cr_await"), ("gi_frame", "gi_yieldfrom"), ("ag_frame", "ag_await"))
